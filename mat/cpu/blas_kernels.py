@@ -320,9 +320,7 @@ class ThinForm(NamedTuple):
 
 
 def prepare_thin(letter: str, form: GemmForm) -> CpuKernel | None:
-    """Prepare ``C <- alpha op(A) op(B) + beta C`` as a function of ``(alpha, a, b, beta, c)``, if
-    the kernel has it and is faster than BLAS: it reads the tall matrix once.
-    """
+    """Prepare the same for a tall or wide C; None unless the kernel has it and beats BLAS."""
     if letter not in "fd":
         return None
     m, n, k = form.sizes

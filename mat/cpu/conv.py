@@ -224,11 +224,7 @@ def prepare_conv(found: Channels, x: Presented, w: Presented, y: Presented) -> F
 
 
 def prepare_conv_to_x(found: Channels, yd: Presented, w: Presented, xd: Presented) -> Function:
-    """Prepare the derivative by x, added to xd, as a function of ``(yd, w, xd)``.
-
-    For each remainder of positions by the steps it is a convolution of yd with some of the taps, in
-    reverse.
-    """
+    """Prepare the derivative by x, added to xd, as convolutions of yd with reversed taps."""
     output, channel, *taps = w.element_strides
     strides = (found.outputs * output, channel, output, tuple(taps))
     sides = [[Side(r.axis, r.last, -r.between, r.first, r.every) for r in remainders(a)]

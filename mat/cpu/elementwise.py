@@ -61,9 +61,7 @@ def kinds_of(name: str) -> str:
 
 
 def most_halves(name: str) -> int:
-    """Return of how many 16-bit floats, at most, the kernel of a line for float32 is to compute:
-    few where NumPy only changes signs, and -1 if there is no such kernel.
-    """
+    """Return of how many 16-bit floats at most to use the kernel for float32; -1: there is none."""
     if lib is None or not lib.mat_elementwise(f"{name}_f32".encode()):
         return -1
     return FEW_SIGNS if name in ("abs", "negative") else sys.maxsize

@@ -180,7 +180,5 @@ def prepare_integer_matmul(form: MatmulForm) -> IntegerMatmul:
 
 
 def prepare_scaled_matmul(form: MatmulForm, left_step: int, right_step: int) -> Function:
-    """Prepare a product of matrices with scales for the rows and columns of the result. The steps
-    count elements between scales, 0 for one scale in all.
-    """
+    """Prepare a product with scales, so many elements apart, for its rows and columns."""
     return IntegerMatmul(form, scaled=1, left_step=left_step, right_step=right_step).scaled

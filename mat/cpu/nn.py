@@ -90,10 +90,7 @@ def _convolution(jobs: Sequence[WindowLoop], shape: Ints, work: int, y: Presente
 
 
 def prepare_to_x(axes: Windows, yd: Presented, w: Presented, xd: Presented) -> CpuKernel:
-    """Prepare the derivative by x, added to xd, as a kernel of ``(yd, w, xd)``.
-
-    It is a convolution of yd with reversed taps for each remainder of positions by the strides.
-    """
+    """Prepare the derivative by x, added to xd, as convolutions of yd with reversed taps."""
     rows = _rows(axes, yd.element_strides, w.element_strides, xd.element_strides)
     jobs = []
     for some in product(*(list(remainders(row.axis)) for row in rows)):

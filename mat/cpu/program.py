@@ -60,9 +60,7 @@ class Fold(NamedTuple):
 
 def prepare_program(steps: Sequence[KernelStep], slots: Sequence[Slot], operands: int, count: int,
                     folds: Sequence[Fold] = ()) -> CpuKernel:
-    """Return the kernel that carries out element-wise kernels in turn, for `count` elements, and
-    perhaps reductions of the same units; it has so many operands.
-    """
+    """Return the kernel that runs kernels in turn for `count` elements, with reductions of them."""
     block = BLOCK // max((slot.size for slot in slots if slot.operand < 0), default=8)
     unit = folds[0].unit if folds else block
     places, room = [], 0

@@ -81,9 +81,7 @@ def reduction(kernel: str, form: ReductionForm, itemsize: int, *, mean: bool = F
 
 
 def by_rows(kernel: CpuKernel) -> CpuKernel | None:
-    """Return a sum of columns whose units are rows that are added at once, with the same bits; None
-    for other reductions, or where parts would take much memory.
-    """
+    """Return a sum of columns by rows, with the same bits; None for others or much memory."""
     finish = None if lib is None else _FINISH.get(kernel.address)
     whole, parts = kernel.frame, -(-kernel.frame.reduced // ROWS)
     room = 16 * whole.results * parts

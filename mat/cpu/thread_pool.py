@@ -26,11 +26,7 @@ Piece: TypeAlias = tuple[int, int]
 
 
 def threads() -> int:
-    """Return how many threads share an operation.
-
-    That is ``mat.settings.threads``, or as many as there are cores for this process, if
-    ``OMP_NUM_THREADS`` does not allow fewer.
-    """
+    """Return the setting ``threads``, or the number of cores that ``OMP_NUM_THREADS`` allows."""
     return current().threads or DEFAULT
 
 
@@ -85,10 +81,7 @@ class SharedWork:
         self.woken.put(None)
 
     def finish(self) -> None:
-        """Stop handing out pieces, and wait for those of helpers, even during an interrupt.
-
-        Then what the pieces write belongs to others again.
-        """
+        """Stop handing out pieces, and wait for those of helpers, even during an interrupt."""
         interrupt = None
         while True:
             try:

@@ -86,10 +86,7 @@ def _parsed(name: object) -> tuple[str, int | None]:
 
 
 def device_named(name: object, required: bool = True) -> Device:
-    """Return the device called `name`.
-
-    If it is absent, raise `DeviceError`, or return the CPU if `required` is False.
-    """
+    """Return the device called `name`; if absent, raise `DeviceError` or return the CPU."""
     if isinstance(name, Device):
         return name
     if name == "cpu":
@@ -111,10 +108,7 @@ def _innermost(kind: str) -> Device | None:
 
 
 class DeviceContext(Block[Device]):
-    """The context manager of `use_device`.
-
-    At its end, data that is fresh only on the device is copied to the host.
-    """
+    """The context manager of `use_device`: at its end, data is copied to the host."""
 
     __slots__ = ("barrier", "device", "pool_bytes", "use")
 

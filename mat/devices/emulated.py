@@ -336,9 +336,7 @@ class Emulated(PooledDevice):
         return bool(self._queue)
 
     def renew(self, block: EmulatedBlock) -> None:
-        """Poison a block that is used again, at the latest when the device does something with it
-        that does not overwrite all of it.
-        """
+        """Poison a block that is used again, before any work but a copy to all of it."""
         with self._lock:
             if self.delayed:
                 self.enqueue(block.renew)
@@ -356,10 +354,7 @@ class Emulated(PooledDevice):
             self.enqueue(lambda: _put(block.bytes, start, part))
 
     def synchronize(self) -> None:
-        """Do all queued work.
-
-        What is interrupted is done again by the next call; it either has an effect or has none.
-        """
+        """Do all queued work; what is interrupted is done again by the next call."""
         with self._lock:
             self._poison()
             self._do_queued()

@@ -133,11 +133,7 @@ class EmulatedArray:
 
 
 class Launch:
-    """A computation in the queue of a device.
-
-    If it is delayed, it has no effect when it is interrupted, so that the device can do it again:
-    nobody else knows that it failed.
-    """
+    """A computation in the queue of a device; delayed, it has no effect if interrupted."""
 
     __slots__ = ("delayed", "function", "opened", "result", "values")
 

@@ -278,9 +278,7 @@ def in_use() -> Device:
 
 
 def note_fallback(name: str, *mats: Operand) -> None:
-    """Notify observers that the host carries out `name` instead of the device in use, where
-    operations on all of the Mats compute on that.
-    """
+    """Notify observers that the host carries out `name` instead of the device in use."""
     if computes_elsewhere(*mats):
         notify_fallback(name, in_use().name)
 

@@ -120,9 +120,7 @@ class LibraryFacet(Facet):
         return self.source.present(view, handle, True)
 
     def lender(self, value: Presented) -> Callable[[], Presented]:
-        """Return a function that makes a new array for each block: an array could be changed in
-        place.
-        """
+        """Return a function that makes a new array for each block, since it could be changed."""
         if isinstance(value, np.ndarray):
             whole = value if value.flags.writeable else array_kept_by(value, value, True)
             return lambda: self.array_of(self._imported(), whole)

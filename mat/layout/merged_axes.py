@@ -141,9 +141,7 @@ def _merged(axes: Sequence[ReductionAxis]) -> list[ReductionAxis]:
 
 
 class Embedding(NamedTuple):
-    """Blocks `distance` elements apart, each a part of a packed block of `lengths` whose elements
-    are `step` apart. The first of the lengths says nothing.
-    """
+    """Blocks `distance` elements apart in packed ones of `lengths`, elements `step` apart."""
 
     lengths: Ints
     step: int

@@ -111,9 +111,7 @@ def least_room(form: ProductForm) -> int:
 
 @lru_cache(256)
 def product_blocks(form: ProductForm, room: int) -> ProductBlocks | None:
-    """Return the blocks that fit into `room` bytes, with panels for the next step beside those of
-    the present one, so that the least is copied; None if there are none.
-    """
+    """Return the blocks, with panels for the next step, that copy least; None if none fit."""
     for width in _WIDTHS:
         found = [blocks._replace(moved=bytes_moved(form, blocks))
                  for blocks in _candidates(form, room, width)]

@@ -80,10 +80,7 @@ def points(nx: int, start: int, stride: int) -> int:
 
 def windows(shape: Ints, taps: Ints, start: Setting = None, stride: Setting = None,
             anchor: Setting = None) -> Windows:
-    """Return the axes of windows of shape `taps` over an input of `shape`.
-
-    Raise `ShapeError` for points outside of the input and for anchors outside of the window.
-    """
+    """Return the axes of windows of shape `taps` over an input of `shape`, after checking them."""
     count = len(taps)
     starts, anchors = each(start, 0, "start", count), each(anchor, 0, "anchor", count)
     strides = each(stride, 1, "stride", count)

@@ -93,11 +93,7 @@ class _Axes:
         return True
 
     def add_slice(self, item: slice, n: int, s: int) -> int:
-        """Add the axis of a slice of an axis with that length and stride; return its additional
-        displacement.
-
-        Compiled, it raises OverflowError for bounds that C cannot represent.
-        """
+        """Add the axis of a slice (see `bound`); return its additional displacement."""
         times = step_of(item)
         if times:
             first = first_of(item, n, times)
@@ -113,9 +109,7 @@ class _Axes:
         self.strides = list(self.like.strides[:self.count])
 
     def at(self, start: int) -> Layout:
-        """Return the layout with these axes that begins at `start`: if it is new, without another
-        that is like it.
-        """
+        """Return the layout with these axes from `start` on, like a known one if possible."""
         if self.shape is None:
             if self.count == len(self.like.shape):
                 return self.like.moved_to(start)
@@ -453,9 +447,7 @@ class Layout:
         return self._with(made, start)
 
     def in_units(self, size: int, of: int) -> Layout | None:
-        """Return the layout of the same bytes as elements of `of` instead of `size` bytes, of which
-        the last axis, without gaps, has more or less; None if these are not whole.
-        """
+        """Return the same bytes as elements of `of` instead of `size` bytes; None if not whole."""
         shape, strides, made = self.shape, self.strides, self._axes()
         last, start = len(shape) - 1, self.displacement * size
         length = shape[last]
@@ -488,18 +480,12 @@ class Layout:
             return self.part(tuple([near(item) for item in items]))
 
     def part(self, items: tuple[object, ...]) -> Layout:
-        """Return ``self[items]``.
-
-        Compiled, it raises OverflowError for bounds that C cannot represent; ``self[items]`` takes
-        them.
-        """
+        """Return ``self[items]``; compiled, raise OverflowError for bounds beyond C's integers."""
         found: Layout = self.selected(items, False)
         return found
 
     def selected(self, items: tuple[object, ...], plain: bool) -> Any:
-        """Return the same; with `plain`, None if items are other than slices, `int`, ``...`` and
-        None.
-        """
+        """Return the same; with `plain`, None for other items than slices, `int`, ``...``, None."""
         known, constant = self._facts(), plain
         if known.items is items:
             return known.selected
@@ -561,11 +547,7 @@ class Layout:
         return len(self.shape) - used
 
     def rows(self, item: slice) -> Layout:
-        """Return ``self[item]`` for a slice of the first axis, the most frequent index.
-
-        Compiled, it raises OverflowError for bounds that C cannot represent; ``self[item]`` takes
-        them.
-        """
+        """Return ``self[item]`` for a slice of the first axis; it raises as `part` does."""
         shape, strides = self.shape, self.strides
         if not shape:
             raise IndexOutOfRange(f"too many indices for shape (): {item}")

@@ -38,9 +38,7 @@ class Stamps:
         raise NotImplementedError
 
     def has(self, stamps: Array, known: Array) -> bool:
-        """Return whether all blocks are known and still have these stamps; False where only `now`
-        can tell.
-        """
+        """Return whether all blocks are known to have them; False if only `now` can tell."""
         raise NotImplementedError
 
     def end(self) -> None:
@@ -158,10 +156,7 @@ class TrackedPages(Stamps):
         return found
 
     def count(self, region: Region) -> None:
-        """Count a write to a region of pages, of these or of others.
-
-        The last block goes on after the last page, where memory of others may be tracked, too.
-        """
+        """Count a write to a region of pages, which may be another's memory after the last page."""
         low, high = max(region[0], self.low), min(region[1], self.high)
         if low < high:
             start = self.address - self.shift
@@ -230,9 +225,7 @@ class Seen:
             self.known[first:first + now.size][where] = True
 
     def forget(self, first: int, last: int) -> None:
-        """Mark stamps as unknown before `mat` itself writes: if it is interrupted before it records
-        them again, its own write does not count as a change of the owner's.
-        """
+        """Mark stamps as unknown before `mat` writes, which is no change of the owner's."""
         self.known[first:last] = False
 
     def end(self) -> None:

@@ -34,9 +34,7 @@ SLACK = 4 << 20  # bytes that may be held beside a quarter more than were in use
 
 
 def size_class(nbytes: int) -> int:
-    """Return the most bytes of blocks that are cached together: a multiple of 512, above 64 KB of
-    an eighth of a power of two.
-    """
+    """Return the most bytes of blocks cached together, in steps of 512 or of an eighth."""
     step = 512
     if nbytes > 1 << 16:
         step = 1 << (int(nbytes - 1).bit_length() - 4)
@@ -60,9 +58,7 @@ class _Lease(ref[Handle]):
 
 
 class FreedHandles:
-    """Handles that were freed and are not collected yet, the leases of those that exist, and the
-    lock that guards both.
-    """
+    """Handles that were freed and are not collected, the leases of all, and their lock."""
 
     __slots__ = ("handles", "leases", "lock", "renews")
 
@@ -143,9 +139,7 @@ class Pooled(Memory):
                 self._freed.append(lease())
 
     def _is_lost(self, lease: _Lease) -> bool:
-        """Return whether neither a cube nor an export has the handle of `lease`; one whose cube is
-        gone was about to be freed.
-        """
+        """Return whether neither a cube nor an export has the handle of `lease`."""
         handle = lease()
         cube = None if lease.cube is None else lease.cube()
         if handle is None or cube is None:
@@ -169,9 +163,7 @@ class Pooled(Memory):
         """Prepare a cached handle for its next use. Optional."""
 
     def fit(self, handle: Handle, nbytes: int) -> bool:
-        """Resize a freed handle to `nbytes` bytes within its block; return False if that is
-        impossible. Optional.
-        """
+        """Resize a freed handle within its block; return False if that is impossible. Optional."""
         return bool(handle.nbytes == nbytes)
 
     @property
@@ -189,9 +181,7 @@ class Pooled(Memory):
         return _take(self, self._recent, self.granule, nbytes, cube)
 
     def take_other(self, size: int, cube: HasCopies | None) -> Handle:
-        """Return another handle of `size` bytes, than one that was freed just now; the caller holds
-        the lock.
-        """
+        """Return a handle other than one just freed; the caller holds the lock."""
         handle = None
         if size <= LARGE and self.limit is None and len(self._freed) <= FEW_FREED:
             # first: what was freed just now is used again by a loop's next turn
@@ -209,10 +199,7 @@ class Pooled(Memory):
         return handle
 
     def _is_of_class(self, handle: Handle, size: int) -> bool:
-        """Return whether a handle's block serves allocations of `size` bytes: those of its class,
-        unless the excess is more than a 64th of the limit. Operands that together are as large as a
-        small pool have to fit into it.
-        """
+        """Return whether a block serves `size` bytes: of its class, or little of the limit more."""
         room: int = handle.room
         if room < size or size_class(room) != size_class(size):
             return False
@@ -223,10 +210,7 @@ class Pooled(Memory):
         handle.tick = next(CLOCK)
 
     def block_at(self, address: int) -> tuple[Handle, HasCopies | None] | None:
-        """Return the handle whose block contains an address, and its cube unless it was freed.
-
-        None if there is no such block. No lock is taken: a handler of signals calls this.
-        """
+        """Return the handle with an address, and its cube if in use, without a lock; or None."""
         leases = [(lease(), None if lease.cube is None else lease.cube())
                   for lease in tuple(self._leases.values())]
         spares = [(handle, None) for found in tuple(self._spare.values()) for handle in found]
@@ -296,10 +280,7 @@ class Pooled(Memory):
             self._lost.popleft()  # only now
 
     def _collect(self, wanted: int = -1) -> None:
-        """Cache the handles that were freed since the last call, or return them if they are large;
-        the last one of them need not be retired if it has as many bytes as are wanted at once,
-        since it is used again.
-        """
+        """Cache or return freed handles; the last is not retired if `wanted` at once."""
         self._forget_lost()
         while self._freed:
             handle = self._freed.popleft()
@@ -319,9 +300,7 @@ class Pooled(Memory):
                 self.retire(handle)
 
     def _set_aside(self) -> None:
-        """Collect freed handles but for large ones, which would be returned to the device: a loop
-        that needs a small one, too, uses them again.
-        """
+        """Collect freed handles but for large ones, which a loop uses again."""
         found = [self._freed[k] for k in range(len(self._freed))]  # finalizers append others
         large = [handle for handle in found if handle.room > LARGE]
         for handle in large:
@@ -337,9 +316,7 @@ class Pooled(Memory):
         self._spare[size] = spares
 
     def _bound(self, size: int) -> None:
-        """Return cached blocks of classes that were used longest ago to the device, where a new
-        block would have it hold much more than was ever in use at once.
-        """
+        """Return blocks of the longest unused classes where much more than ever used is held."""
         self._most = max(self._most, self._counted()[0] + size)
         most = self._most + self._most // 4 + SLACK
         while self._counted()[1] and sum(self._counted()) + size > most and self.returns:
@@ -364,9 +341,7 @@ class Pooled(Memory):
         return None
 
     def _reuse(self, size: int) -> Handle | None:
-        """Return what `_cached` does; if that is None, return the blocks of the class to the
-        device, so that slowly growing lengths do not fill the pool.
-        """
+        """Return what `_cached` does; if None, return the class's blocks to the device."""
         handle = self._cached(size)
         if handle is None:
             found = size_class(size)
@@ -432,9 +407,7 @@ class Pooled(Memory):
             return limit is None or sum(self._counted()) + nbytes <= limit
 
     def free_oldest(self, nbytes: int) -> None:
-        """Evict copies until there is room for so many bytes, as far as that can be: the least
-        recently used first, whether they are fresh elsewhere or not.
-        """
+        """Evict the least recently used copies until there is room, fresh elsewhere or not."""
         with self.lock:
             self._collect()
             limit, oldest = self.limit, self._by_last_use()

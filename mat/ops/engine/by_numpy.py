@@ -40,10 +40,7 @@ def or_leave(found: T | None) -> T:
 
 
 def ufunc_by_numpy(ufunc: np.ufunc, method: str, operands: Arguments, kwargs: Keywords) -> Operand:
-    """Call a method of `ufunc` with arrays for Mats; return Mats for arrays.
-
-    It is silent as operations of `mat` are: log10(0) is -inf without a warning, since log(0) is.
-    """
+    """Call a method of `ufunc` with arrays for Mats, without warnings; return Mats for arrays."""
     if method == "__call__":
         operands = in_comparison(ufunc, operands)
     token = STATE.set(QUIET)
@@ -54,9 +51,7 @@ def ufunc_by_numpy(ufunc: np.ufunc, method: str, operands: Arguments, kwargs: Ke
 
 
 def equal_by_numpy(rule: Function, x: Mat, other: object, refused: DTypeError) -> Operand:
-    """Return ``x == other`` or ``x != other``, as `rule` says, for elements that Mats cannot have:
-    texts equal no number, without an error. Raise `refused` where NumPy cannot compare either.
-    """
+    """Return `rule` of elements that Mats cannot have; raise `refused` if NumPy cannot compare."""
     try:
         return delegate(rule, (x, other))
     except TypeError:
@@ -74,10 +69,7 @@ def call_by_numpy(ufunc: np.ufunc, operands: Arguments, kwargs: Keywords) -> Ope
 
 
 def refuse_other_elements(name: str, found: object, outs: tuple[object, ...] = ()) -> None:
-    """Raise `DTypeError` if a function of `mat` found an array of elements that Mats cannot have.
-
-    `outs` are the caller's own arrays.
-    """
+    """Raise `DTypeError` for an array, not of the caller's `outs`, that no Mat can hold."""
     if type(found) is Mat:
         return
     if isinstance(found, np.ndarray):

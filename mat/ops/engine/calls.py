@@ -53,17 +53,12 @@ class Deferral:
     __slots__ = ()
 
     def take(self, operation: Any, device: Device, args: Arguments) -> bool:
-        """Make the result of a call pending, or compute it with pending operands; return False,
-        with nothing done, where the call is to be carried out alone.
-        """
+        """Make the result of a call pending; return False where it is to be carried out alone."""
         raise NotImplementedError
 
     def take_new(self, operation: Any, node: PlanNode, device: Device, args: Arguments,
                  out: MatBase) -> bool:
-        """Fast path: make the new Mat `out` the pending result of a call, by the plan that it has
-        below `node`; `args` has None in its place. Return False, with nothing done, where `take`
-        has to look.
-        """
+        """Fast path: make the new Mat `out` pending by the plan at `node`; False for `take`."""
         raise NotImplementedError
 
 
@@ -88,9 +83,7 @@ class PlanNode:
         self.device_plan: Plan | None = None
 
     def step(self, token: object, add: bool) -> PlanNode | None:
-        """Return the node for the next token of a key; None if there is none, unless it is to be
-        added.
-        """
+        """Return the node for the next token of a key; None if there is none to `add`."""
         if self.first is not None and self.first_token is token:
             return self.first
         found = None if self.branches is None else self.branches.get(token)
@@ -161,9 +154,7 @@ class Calls(Operation):
         return plan.run(args, kwargs)
 
     def carry_out_apart(self, args: Arguments) -> bool:
-        """Fast path: carry out a small call, whose result may overlap an operand, into a new Mat,
-        and copy that there; return False, with nothing written, for other calls.
-        """
+        """Fast path: carry out a small call with overlaps by way of a new Mat; False for others."""
         if len(args) != self.arity or type(args[self.main]) is not _maker.kind:
             return False
         out: MatBase = args[self.main]
@@ -188,9 +179,7 @@ class Calls(Operation):
         return True
 
     def carry_out_on(self, device: Device, args: Arguments, kwargs: Keywords) -> Operand:
-        """Carry out the operation while a device is in use, in this thread or another: on that, if
-        all Mats allow it.
-        """
+        """Carry out the operation on the device in use, if all Mats allow it."""
         if len(args) != self.arity:
             args, kwargs = self.bind_arguments(args, kwargs)
         if _deferrals and (self.of_elements or self.folds) and not kwargs:
@@ -242,15 +231,11 @@ class Calls(Operation):
 
     def carry_out_within(self, device: Device, args: Arguments, kwargs: Keywords,
                          shortage: OutOfDeviceMemory | None) -> Operand:
-        """Carry out the operation on a device that may lack room for all operands; `shortage` is
-        the error if that is known already.
-        """
+        """Carry out the operation on a device that may lack room, as a known `shortage` says."""
         raise NotImplementedError
 
     def carry_out_over_files(self, args: Arguments, kwargs: Keywords) -> tuple[object] | None:
-        """Carry out the operation on the host in tiles if its operands are in large files, and
-        return the result in a tuple; else return None.
-        """
+        """Carry out the operation in tiles of files; return its result in a tuple, or None."""
         raise NotImplementedError
 
     def root_of(self, device: Device) -> PlanNode:
@@ -294,10 +279,7 @@ class Calls(Operation):
         return self.make(args)
 
     def of_operands(self, given: Arguments, first: int, out: Operand) -> Operand:
-        """Fast path: carry out the operation on one or two arguments from `first` on, Mats and
-        numbers that need no conversion, into a new Mat or the Mat `out`; return None, with nothing
-        done, for others.
-        """
+        """Fast path: carry out operands that need no conversion; return None for others."""
         kind, x = _maker.kind, given[first]
         if out is not None and type(out) is not kind:
             return None
@@ -342,9 +324,7 @@ class Calls(Operation):
         return rule.take_new(self, node, device, args, out)
 
     def launch_new(self, node: PlanNode, args: Arguments, out: MatBase) -> bool:
-        """Fast path: launch the kernel that computes the new Mat `out` on the device in use, by the
-        plan that `node` has for that; return False if nothing was launched.
-        """
+        """Fast path: launch the kernel that computes the new Mat `out`; False if none is."""
         device = _device_in_use()
         if device is _cpu or device.memory.limit is not None:
             return False
@@ -361,9 +341,7 @@ class Calls(Operation):
 
     def plan_on(self, device: Device, node: PlanNode, args: Arguments,
                 out: MatBase) -> Plan | None:
-        """Return the plan for `device` of the call for which `node` was found, with the new Mat
-        `out` as its result; None if there is none yet.
-        """
+        """Return the plan of `device` for the call at `node` with result `out`; None if unknown."""
         if device is _cpu:
             return node.plan
         if node.device is not device:
@@ -375,9 +353,7 @@ class Calls(Operation):
         return node.device_plan
 
     def call_into(self, out: MatBase, args: Arguments) -> Operand:
-        """Carry out the operation into the new Mat `out`, or into another one if another thread has
-        changed an operand so that it does not fit.
-        """
+        """Carry out the operation into `out`, or a new Mat if another thread changed operands."""
         try:
             if len(args) == self.main + 1 == 3:  # without a list
                 return self.carry_out((args[0], args[1], out), _NO_KEYWORDS)

@@ -22,9 +22,7 @@ _PARTS = frozenset(("m", "n", "k", "incx", "incy", "lda", "ldb", "ldc"))
 
 
 def is_largest(args: Arguments, k: int) -> bool:
-    """Return whether no operand of a call is larger than operand `k`: the elements of others may be
-    read many times.
-    """
+    """Return whether no operand is larger than operand `k`, and so read many times."""
     size: int = args[k].size
     return all(x.size <= size for x in args if isinstance(x, Mat))
 
@@ -176,9 +174,7 @@ class Declaration(Calls):
     # Documentation
 
     def as_method(self, operation: Function, at: int, name: str | None) -> Function:
-        """Return ``y.axpy_(alpha, x)`` for ``axpy(alpha, x, y)``: the written operand, at position
-        `at`, is self, the others keep their order.
-        """
+        """Return ``y.axpy_(alpha, x)`` for ``axpy(alpha, x, y)``: the operand at `at` is self."""
         def method(self: Mat, *args: object, **kwargs: object) -> object:
             return operation(*args[:at], self, *args[at:], **kwargs)
 
@@ -188,9 +184,7 @@ class Declaration(Calls):
         return self.documented(method_at_end if at == self.arity - 1 else method, at, name)
 
     def documented(self, method: Function, at: int = -1, name: str | None = None) -> Function:
-        """Return `method` with the name, signature and docstring of the operation as a method;
-        operand `at` is self.
-        """
+        """Return `method` with the operation's name, signature and doc; operand `at` is self."""
         at %= self.arity
         vars(method)["__signature__"] = DeferredSignature(lambda: with_self(self.__signature__, at))
         return method_like(self, method, name or self.__name__ + "_", self.positional[at])

@@ -123,9 +123,7 @@ _ADAPTING: dict[np.ufunc, Callable[[Arguments], Arguments]] = {
 
 
 def result_dtype(rule: np.ufunc, *operands: Operand) -> DType:
-    """Return the dtype that `rule` gives for the operands' dtypes; Python numbers adapt to the
-    Mats.
-    """
+    """Return the dtype of the result of `rule`, to which Python's numbers adapt."""
     return loop_dtypes(rule, *operands)[-1]
 
 
@@ -133,9 +131,7 @@ _CASTS: dict[tuple[DType, DType], bool] = {}
 
 
 def check_out(rule: np.ufunc, out: Mat, *operands: Operand, name: str = "") -> None:
-    """Raise `ShapeError` or `DTypeError` unless `out` can take the result of `rule`; errors call
-    that `name`.
-    """
+    """Raise `ShapeError` or `DTypeError` unless `out` can take the result of `rule`."""
     for x in operands:
         if isinstance(x, Mat):
             if x.layout.shape != out.layout.shape:
@@ -269,9 +265,7 @@ def _adapting(rule: np.ufunc, compares: bool) -> Callable[[Arguments], Arguments
 
 
 def _prepare_kernels(kernel: MatOp, name: str, rule: np.ufunc, on_device: str = EVERY) -> None:
-    """Register kernels of the host and of GPUs where `rule` computes in one of their dtypes;
-    kernels of GPUs compute in one of `on_device` and convert other operands to it.
-    """
+    """Register kernels of the host and of devices, in which those of `on_device` compute."""
     def on_host(cpu: Engine, *operands: Operand) -> CpuKernel:
         dtype, *_, result = _kernel_dtypes(rule, *operands[:-1])
         line = name if operands[-1].element_type == result else name + "_in"
@@ -288,9 +282,7 @@ def _prepare_kernels(kernel: MatOp, name: str, rule: np.ufunc, on_device: str = 
 
 
 def _kernel_dtypes(rule: np.ufunc, *operands: Operand) -> tuple[DType, ...]:
-    """Return the result of `loop_dtypes`, with float32 for tests and comparisons of 8-bit floats,
-    without kernels of their own: the results are the same.
-    """
+    """Return `loop_dtypes`, with float32 for tests and comparisons of 8-bit floats."""
     found = loop_dtypes(rule, *operands)
     if found[0].char in FLOAT8 and found[-1].kind == "b" and all(
             isinstance(x, Mat) and x.element_type == found[0] for x in operands):
@@ -319,17 +311,12 @@ def _fits_host(rule: np.ufunc, dtypes: str, halves: int) -> Callable[..., bool]:
 
 
 def _in_float32(*operands: Operand) -> bool:
-    """Return whether a kernel of float32 can compute with these Mats and numbers, and the result,
-    of 16-bit floats, converted from it.
-    """
+    """Return whether a kernel of float32 can compute with operands that are converted."""
     return converted(FLOAT32, *operands) and converts(FLOAT32, operands[-1].element_type)
 
 
 def test(name: str, rule: np.ufunc, doc: str) -> Function:
-    """Declare ``name(x, out=None)``, a test of each element of `x`; return the function.
-
-    `doc` is what comes out: bool. It has no methods.
-    """
+    """Declare ``name(x, out=None)``, a test of each element, without methods; return it."""
     def check(x: Input, out: Output) -> None:
         check_out(rule, out, x)
 
@@ -342,9 +329,7 @@ def test(name: str, rule: np.ufunc, doc: str) -> Function:
 
 
 def clipping(name: str, doc: str) -> Function:
-    """Declare ``name(x, low, high, out=None)``, which limits elements to bounds; return the
-    function. It has no methods.
-    """
+    """Declare ``name(x, low, high, out=None)``, which limits elements; return the function."""
     def check(x: InputOrNumber, low: InputOrNumber, high: InputOrNumber, out: Output) -> None:
         check_clip(x, low, high, out)
 
@@ -383,9 +368,7 @@ def _clips_on_device(x: Operand, low: Operand, high: Operand, out: Mat) -> bool:
 
 
 def _fits_device(rule: np.ufunc, chars: str) -> Callable[..., bool]:
-    """Return a test whether a device implements `rule`: it computes in one dtype, one of `chars`,
-    which can represent the numbers.
-    """
+    """Return a test whether a device computes `rule` in one of `chars` for the operands."""
     def fits(*operands: Operand) -> bool:
         *dtypes, _ = _kernel_dtypes(rule, *operands[:-1])
         return (all(d == dtypes[0] for d in dtypes) and dtypes[0].char in chars and apart(*operands)
@@ -422,9 +405,7 @@ _COMPARED = {"builtins", "decimal", "fractions", "datetime"}
 
 
 def _has_rule(other: object) -> bool:
-    """Return whether the class of an object decides about equality: it defines it, and is not one
-    of Python's numbers, dates and the like, or it refuses ufuncs.
-    """
+    """Return whether a class other than Python's defines equality, or refuses ufuncs."""
     kind = type(other)
     owner = next(one for one in kind.__mro__ if "__eq__" in vars(one))
     return owner.__module__ not in _COMPARED or getattr(kind, "__array_ufunc__", kind) is None
@@ -432,10 +413,7 @@ def _has_rule(other: object) -> bool:
 
 def _bind_operators(kernel: MatOp, symbol: str, function: Function, in_place: Function | None,
                     plain: bool) -> None:
-    """Bind the operators of a function of two operands; comparisons have no `in_place`.
-
-    `plain`: it need not check values.
-    """
+    """Bind the operators of a function of two operands; `plain`: without a check of values."""
     repeats, equates = symbol == "mul", symbol in ("eq", "ne")
     rule = getattr(operator, f"__{symbol}__")
 

@@ -97,9 +97,7 @@ class FunctionOfMatrices(Ufunc):
 
 
 def of_matrices(kernel: Calls) -> Callable[[F], F]:
-    """Return a decorator that makes a function a ufunc; for two Mats alone `kernel` suffices
-    while no device is in use.
-    """
+    """Return a decorator that makes a function a ufunc, with `kernel` for two Mats."""
     def decorate(function: F) -> F:
         made: Any = FunctionOfMatrices(kernel, function)  # which has its signature
         return made
@@ -187,9 +185,7 @@ class FunctionOfTwo(Ufunc):
 
 
 class ReducingMethod(MatMethod):
-    """A method that reduces: of a Mat, all or along an axis, by `operation`, or all by `shorter`,
-    which returns None for Mats that it does not take.
-    """
+    """A method that reduces, by `operation`, or all elements by `shorter` if not None."""
 
     def __init__(self, operation: Calls, function: Function) -> None:
         MatMethod.__init__(self, function)
@@ -226,9 +222,7 @@ def _need_no_conversion(x: Operand, y: Operand) -> bool:
 
 
 def _need_no_check(x: Operand, y: Operand) -> bool:
-    """Return whether both are Mats of floats, or of integers and those of `y` not negative, as far
-    as that is known at once, or `y` is a number of Python that is not.
-    """
+    """Return whether it is known that `y`, or Mats, are floats or not negative."""
     if type(x) is not _mat:
         return False
     if type(y) is not _mat:
@@ -268,11 +262,7 @@ def _of_three(kernel: Calls, x: Operand, low: Operand, high: Operand, out: Opera
 
 def _arguments(kernel: Calls, names: tuple[str, ...], args: Arguments,
                others: Keywords) -> Arguments:
-    """Return the operands with these names and `out`, None if it is not given; remove them from
-    the keywords `others`.
-
-    Compiled code would not know the function's name for its own messages.
-    """
+    """Return the operands and `out`, taken from `args` and the keywords `others`."""
     count = len(args)
     if count > len(names):
         if count == len(names) + 1:
@@ -342,9 +332,7 @@ def _by_numpy(function: FunctionOfOne | FunctionOfTwo, operands: Arguments, out:
 
 
 def _is_known(rule: np.ufunc, operands: Arguments, out: Operand, others: Keywords) -> bool:
-    """Return whether the operation computes that: with ``out=`` alone, or with a ``dtype=`` that
-    requests what it gives.
-    """
+    """Return whether the operation computes that itself, by ``out=`` or a natural ``dtype=``."""
     if not others:
         return out is None or isinstance(out, Mat)
     return out is None and others.keys() == {"dtype"} and is_natural(

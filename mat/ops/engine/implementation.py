@@ -43,9 +43,7 @@ class Implementation(NamedTuple):
 
 
 def known(facet: str | Facet) -> str:
-    """Return the name of a facet that is given by its name or itself; those of devices may be named
-    before there is any.
-    """
+    """Return the name of a facet given by name or itself, of a device's before there is one."""
     return facet if isinstance(facet, str) and facet in DEVICES else facet_named(facet).name
 
 
@@ -57,9 +55,7 @@ def rank(implementation: Implementation) -> int:
 
 def fitting(implementations: Sequence[Implementation],
             operands: Sequence[Operand]) -> tuple[Implementation, bool] | None:
-    """Return the first of `implementations` that takes the operands, and whether some must be
-    packed for it; None if none does.
-    """
+    """Return the first implementation that fits, and whether operands are packed; or None."""
     mats = [x for x in operands if isinstance(x, Mat)]
     for implementation in implementations:
         if ((implementation.dtypes is None

@@ -23,18 +23,14 @@ _LOOPS: dict[tuple[object, ...], tuple[DType, ...]] = {}
 
 
 def _kind(value: object) -> DType | type:
-    """Return the promotion kind of a value: a dtype, or int, float or complex for a Python number
-    that adapts.
-    """
+    """Return the dtype of a value, or the type of a Python number, which adapts."""
     if isinstance(value, Mat):
         return value.element_type
     return _WEAK.get(type(value)) or np.asarray(value).dtype
 
 
 def loop_dtypes(rule: np.ufunc, *operands: Operand) -> tuple[DType, ...]:
-    """Return the dtypes that `rule` converts such operands to, and that of its result; for logic
-    these are bool, unless all Mats are of one dtype that kernels compare with 0.
-    """
+    """Return the dtypes in which `rule` computes: bool for logic of several dtypes."""
     if rule in LOGIC:
         of_mats = {x.element_type for x in operands if isinstance(x, Mat)}
         one = of_mats.pop() if len(of_mats) == 1 else _BOOL
@@ -77,10 +73,7 @@ _NUMBERS = (int, float, complex, np.number)
 
 
 def as_booleans(args: Arguments) -> Arguments:
-    """Return the arguments of logic with numbers as booleans, since kernels that compute with these
-    would convert 0.5 to 0. On a device with kernels of its own, which cannot convert to a lower
-    kind, Mats become booleans, too.
-    """
+    """Return the arguments of logic with booleans for numbers, and on devices for Mats."""
     x, y, out = args
     mats = has_kernels()
     return _truth(x, mats), _truth(y, mats), out
@@ -103,9 +96,7 @@ def as_floats(args: Arguments) -> Arguments:
 
 
 def as_loop_numbers(rule: np.ufunc, args: Arguments) -> Arguments:
-    """Return the arguments of a function with floating-point results, with such an integer in the
-    dtype that `rule` computes in for the other operand.
-    """
+    """Return the arguments with such an integer in the dtype in which `rule` computes."""
     def change(value: int) -> Number:
         dtype = next(x.dtype for x in args[:2] if isinstance(x, Mat))
         with np.errstate(over="ignore"):
@@ -115,9 +106,7 @@ def as_loop_numbers(rule: np.ufunc, args: Arguments) -> Arguments:
 
 
 def in_comparison(ufunc: np.ufunc, operands: Arguments) -> Arguments:
-    """Return the operands of NumPy's `ufunc`, of a comparison with an infinity for an integer that
-    the others cannot hold: with ``where=`` NumPy 2.4 ends the process.
-    """
+    """Return the operands, without integers by which NumPy 2.4's comparisons end the process."""
     if ufunc not in _COMPARISONS:
         return operands
     return beyond_integers((*operands, None))[:-1] if len(operands) == 2 else operands

@@ -36,9 +36,7 @@ _mat, _array, _own = Mat, np.ndarray, np.ndarray.__array_function__
 
 
 def as_operand(value: object, name: str) -> Operand:
-    """Return `value` as an operand: a Mat or a number as it is, an array wrapped without copying, a
-    sequence or an object with a method ``__array__`` converted by NumPy.
-    """
+    """Return a Mat or a number as it is, an array wrapped, other sequences converted."""
     if isinstance(value, Mat):
         return value
     if isinstance(value, np.ndarray):
@@ -106,9 +104,7 @@ def is_operand(value: object) -> bool:
 
 
 def is_foreign(value: object) -> bool:
-    """Return whether NumPy decides the result of functions of `value`: a number, or an object of
-    another library, such as a column of a table, a masked array or an array of dask.
-    """
+    """Return whether NumPy decides the result: of numbers, and of other libraries' objects."""
     kind: Any = type(value)
     if kind is _mat or kind is _array or kind is list or kind is tuple:
         return False
@@ -122,9 +118,7 @@ def is_foreign(value: object) -> bool:
 
 
 def is_of_others(values: object) -> bool:
-    """Return whether `values` is a sequence with an object whose class defines its treatment by
-    NumPy's functions.
-    """
+    """Return whether a sequence has an object whose class says how NumPy's functions treat it."""
     if not isinstance(values, list | tuple):
         return False
     for x in values:
@@ -207,9 +201,7 @@ def same_dtype(*mats: Mat) -> None:
 
 
 def check_factors(y: Mat, *factors: Number) -> None:
-    """Raise `DTypeError` unless a Mat of integers is scaled by integers, as NumPy's ``y *= factor``
-    demands.
-    """
+    """Raise `DTypeError` unless integers are scaled by integers, as in ``y *= factor``."""
     kind = y.element_type.kind
     for factor in factors if kind in "iub" else ():
         if kind == "b" or not isinstance(factor, int | np.integer):

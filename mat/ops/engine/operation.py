@@ -184,9 +184,7 @@ class Op(Declaration):
         return all(i.facet_name not in DEVICES for i in self.implementations)
 
     def lacking(self, device: Device) -> str:
-        """Return why the host carries out the operation on `device`: that lacks a library, or
-        nobody but the host has an implementation; "" for other reasons.
-        """
+        """Return why the host carries out the operation instead of `device`; "" if unknown."""
         if self.only_of_host:
             return "it has implementations for the host only"
         needed = (i.needs for i in self.implementations
@@ -233,9 +231,7 @@ class Op(Declaration):
 
     def carry_out_within(self, device: Device, args: Arguments, kwargs: Keywords,
                          shortage: OutOfDeviceMemory | None) -> Operand:
-        """Carry out the operation on a device that may lack room for all operands: in tiles, unless
-        there is room, or the host computes.
-        """
+        """Carry out the operation on a device in tiles, unless there is room."""
         for value in args:
             if isinstance(value, Mat):
                 value.storage.settle_pending(False)  # while nothing occupies the device
@@ -338,9 +334,7 @@ class Op(Declaration):
 
     def _checked(self, args: Arguments,
                  kwargs: Keywords) -> tuple[Arguments, Keywords, Arguments]:
-        """Check everything; return the arguments, the keywords, and the arguments with Mats fixed
-        to their present form.
-        """
+        """Check everything; return arguments, keywords, and arguments with Mats as they are now."""
         if len(args) != self.arity:
             args, kwargs = self.bind_arguments(args, kwargs)
         if self.adapt is not None:
@@ -362,9 +356,7 @@ class Op(Declaration):
         return self.meets_read is not None and self.meets_read(args)
 
     def _call_apart(self, args: Arguments, kwargs: Keywords) -> Operand:
-        """Carry out checked arguments into a new Mat, and copy that to the one to be written: so
-        the bits are those without an overlap, and nothing is written if it raises.
-        """
+        """Carry out checked arguments into a new Mat, and copy that to the one that is written."""
         out = args[self.main]
         made = form_of_result(out.shape, out.dtype).new(out.device_enabled, None)
         self(*args[:self.main], made, *args[self.main + 1:], **kwargs)
@@ -373,9 +365,7 @@ class Op(Declaration):
 
     def _call_packed(self, implementation: Implementation, args: Arguments, kwargs: Keywords,
                      device: Device) -> Operand:
-        """Run on packed copies of the operands that do not fit, and copy back the written ones;
-        return the result of the implementation.
-        """
+        """Run on packed copies of the operands that do not fit; return the result."""
         packed = {k: _packed(args[k]) for k in self.operands
                   if not implementation.fits_layout(args[k].layout)}
         inside = tuple(packed.get(k, v) for k, v in enumerate(args))
@@ -388,9 +378,7 @@ class Op(Declaration):
 
 
 def _as_now(args: Arguments) -> Arguments:
-    """Return arguments with Mats fixed to the present form of those in `args`: decisions are for
-    one form, even if another thread changes it meanwhile.
-    """
+    """Return arguments with Mats of their present form, since other threads may change it."""
     found = {id(x): x._as_now() for x in args if isinstance(x, Mat)}
     return tuple([found.get(id(x), x) for x in args])
 

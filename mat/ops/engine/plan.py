@@ -69,9 +69,7 @@ class PlannedOperand:
 
 
 class Plan:
-    """The way to carry out a call, once its operands have been checked; the same for all operands
-    of the same forms.
-    """
+    """The way to carry out a call with checked operands of certain forms."""
 
     __slots__ = ("accesses", "armed", "at_once", "bit", "by_ufunc", "facet", "function", "joins",
                  "kernel", "keywords", "lent", "mask", "number_positions", "number_types",
@@ -122,9 +120,7 @@ class Plan:
         self.of_device = self.facet.of_device
 
     def arm_launch(self, values: list[Presented]) -> None:
-        """Launch the kernel directly in later calls, without presenting operands, if it is a
-        device's kernel that supports this and did for `values`.
-        """
+        """Launch the kernel in later calls without presenting operands, if `values` allow it."""
         function: Any = self.function
         prepare = getattr(function, "launch_like", None)
         launch = None if prepare is None else prepare(values)
@@ -153,12 +149,7 @@ class Plan:
                 check_number(args[k], view.element_type, name)
 
     def call_at_once(self, args: Arguments, out: MatBase | None) -> bool:
-        """Fast path: call a short kernel if no access has to be opened: nothing else happens
-        meanwhile.
-
-        `out`, if it is not None, takes the place of the argument that is the result. Return False
-        if the kernel was not called.
-        """
+        """Fast path: call a short kernel, with `out` for None, if no access is needed."""
         if not self.kernel.can_share():
             return False
         if not self.gather(args, out):
@@ -170,10 +161,7 @@ class Plan:
         return True
 
     def call_ufunc(self, args: Arguments, out: MatBase | None) -> bool:
-        """Call the ufunc, if no access need be opened for it, as `call_at_once` does a kernel.
-
-        Return False if it was not called, or raised an error.
-        """
+        """Call the ufunc as `call_at_once` does a kernel; return False also if it raised."""
         self.locate(args)
         values = list(args)
         for operand in self.accesses:
@@ -223,12 +211,7 @@ class Plan:
                 view._locate()
 
     def launch_at_once(self, args: Arguments, out: MatBase | None) -> bool:
-        """Fast path: launch a device's kernel if no access has to be opened: the locks of the
-        operands keep others out until it is queued.
-
-        `out`, if it is not None, takes the place of the argument that is the result. Return False
-        if nothing was launched.
-        """
+        """Fast path: launch a kernel, with `out` for None, under the locks of its operands."""
         held: list[Any] = []
         begun = failed = False
         self.check_numbers(args, out)  # before anything is copied
@@ -250,9 +233,7 @@ class Plan:
         return begun
 
     def allocate(self, out: MatBase) -> bool:
-        """Allocate memory of the device for a new Mat, that nobody else knows; return False if that
-        has no room.
-        """
+        """Allocate memory of the device for a new Mat; return False if it has no room."""
         storage = out.storage
         if storage.copies is None:
             try:
@@ -282,9 +263,7 @@ class Plan:
         return True
 
     def hold(self, args: Arguments, out: MatBase | None, held: list[Any]) -> bool:
-        """Acquire the locks of all operands' storages, which are appended to `held`; return whether
-        the kernel can use their copies without records of accesses.
-        """
+        """Acquire the storages' locks, appended to `held`; return whether copies can be used."""
         memory, now = self.facet.memory, next(_clock)
         for operand in self.accesses:
             view: Operand = args[operand.position]
@@ -321,11 +300,7 @@ class Plan:
                 record.reset()
 
     def launch(self, args: Arguments, out: MatBase | None) -> bool:
-        """Launch a device's kernel for operands that are being accessed; return False where that
-        cannot be done without presenting them.
-
-        `out`, if it is not None, takes the place of the argument that is the result.
-        """
+        """Launch a device's kernel, with `out` for None; False where operands must be presented."""
         kernel, memory, count = self.kernel, self.facet.memory, 0
         for position in self.number_positions:
             if not kernel.set_number(count, args[position]):
@@ -427,9 +402,7 @@ class Plan:
 
     def open_all(self, args: Arguments, records: list[AccessRecord],
                  line: SourceLine | None) -> list[Presented] | None:
-        """Open the accesses and append them to `records`; return the arguments of the
-        implementation, or None if an operand does not have the form that it is planned for.
-        """
+        """Open accesses, appended to `records`; return the arguments, None for other forms."""
         values = list(args)
         needs_values = bool(_observers) or not (
             self.through_array or (self.armed and self.kernel.can_share()))
@@ -531,9 +504,7 @@ class Plan:
             return self.compute(args, kwargs, values)
 
     def waits(self, args: Arguments) -> AbstractContextManager[None]:
-        """Return a block in which the host waits for a number that a device's call returns, or
-        decides by.
-        """
+        """Return a block in which the host waits for a number of a device."""
         operation: Any = self.operation
         if not (operation.waits_for and self.facet.of_device):
             return nullcontext()
@@ -541,9 +512,7 @@ class Plan:
         return wait(operation.waits_for, view.storage, self.facet.memory)
 
     def compute(self, args: Arguments, kwargs: Keywords, values: list[Presented]) -> Operand:
-        """Call the implementation with `values`: the arguments with the facet's values; or a kernel
-        with the addresses of copies, if all operands have one in the memory of the facet.
-        """
+        """Call the implementation with `values`, or a kernel with addresses if there are all."""
         if self.armed and not _observers and self.kernel.can_share():
             if self.of_device:
                 if not self.has_spans(args) and self.launch(args, None):

@@ -35,11 +35,7 @@ FEW = 500  # elements for which ufuncs keep the GIL
 
 def choose(operation: Declaration, implementations: Sequence[Implementation], args: Arguments,
            device: Device = CPU) -> tuple[Implementation, bool]:
-    """Return the first implementation that takes the operands, and whether some must be packed for
-    it.
-
-    It is one for the device, or else one for the host.
-    """
+    """Return the first implementation for the device, or the host, and whether to pack."""
     operands = [args[k] for k in operation.operands]
     if device.implementations:
         found = fitting([i for i in implementations if i.facet_name == device.implementations
@@ -103,9 +99,7 @@ def _planned(operation: Declaration, k: int, args: Arguments, kwargs: Keywords) 
 
 
 def is_of_device(implementation: Implementation, device: Device) -> bool:
-    """Return whether `implementation`, chosen for `device`, computes there: not where it is one of
-    the host's, since the device has none of its own for these operands.
-    """
+    """Return whether an implementation chosen for `device` computes there, not on the host."""
     return device is not CPU and (not device.implementations
                                   or implementation.facet_name == device.implementations)
 
@@ -113,9 +107,7 @@ def is_of_device(implementation: Implementation, device: Device) -> bool:
 def _plan_of(operation: Declaration, implementation: Implementation, function: Function,
              facet: Facet, operands: tuple[PlannedOperand, ...],
              number_types: dict[str, DType] | None = None) -> Plan:
-    """Return the plan for calling `function`, made of `implementation`, through `facet`; one that
-    takes the engine is bound to it.
-    """
+    """Return the plan that calls `function`, made of `implementation`, through `facet`."""
     made_for = implementation.facet
     if not implementation.bare:
         function = partial(function, made_for.engine)

@@ -45,9 +45,7 @@ def named(function: Function, name: str, doc: str) -> Function:
 
 
 def _signature_of_named(function: Function) -> inspect.Signature:
-    """Return the signature of a function as it is shown; it is made later, where the function's
-    own can be had again.
-    """
+    """Return the signature as it is shown, made later where it can be had again."""
     given: inspect.Signature | None = vars(function).get("__signature__")
     if given is not None:
         return DeferredSignature(lambda: readable(given, {}))

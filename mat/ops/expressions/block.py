@@ -30,9 +30,7 @@ class FusedBlock(FusedBody, Decorating[None]):
 
 
 def compute_here() -> None:
-    """Compute the pending values of this context's blocks, unless this thread does: the block of a
-    device that is left may be garbage.
-    """
+    """Compute the pending values of this context's blocks, unless this thread does already."""
     if VALUES.busy == threading.get_ident():
         return
     use = still_open(INNERMOST.get())

@@ -42,9 +42,7 @@ _in_use, _deferrals, _ident = IN_USE, DEFERRALS, threading.get_ident
 
 
 class Computing:
-    """A block in which this thread computes: nothing new is pending, and blocks that end in it, as
-    garbage does, have their values computed after it. The lock is held.
-    """
+    """A block, with the lock held, in which this thread computes and nothing new is pending."""
 
     __slots__ = ("before",)
 
@@ -151,9 +149,7 @@ def run_together(folds: list[Node], views: list[Mat]) -> bool:
 
 
 def run_in_program(folds: list[Node], views: list[Mat]) -> bool:
-    """Carry out reductions in one program, or several if they are many; return False if there is
-    no room for all operands together.
-    """
+    """Carry out reductions in as few programs as may be; return False if there is no room."""
     one = Pass([fold.args[0] for fold in folds], tuple(views),
                tuple((fold.operation, fold.args[1:]) for fold in folds))
     if len(one.order) > MOST_NODES and len(folds) > 1:
@@ -203,9 +199,7 @@ def are_of_one_shape(nodes: list[Node]) -> bool:
 
 
 def compute_lone_fold(fold: Node) -> bool:
-    """Fast path: compute a reduction of an expression in a program of the host, where nothing else
-    is pending; return False, with nothing done, for others.
-    """
+    """Fast path: compute the only pending value, a reduction on the host; False for others."""
     if not (fold.device is CPU and fold.leaf is None and fold.operation.folds and is_alone(fold)):
         return False
     view, settings = target_of(fold), fold.args[1:]
@@ -228,9 +222,7 @@ def compute_lone_fold(fold: Node) -> bool:
 
 
 def is_alone(fold: Node) -> bool:
-    """Return whether a reduction is the only value that is pending, and no tile or other reduction
-    is about to be computed.
-    """
+    """Return whether a reduction is all that is pending, and nothing else computes."""
     if len(_in_use) != len(_deferrals) or _cuts:
         return False
     wanted = _all.wanted()
@@ -260,9 +252,7 @@ def compute_alike(nodes: list[Node]) -> None:
 
 
 def run_within(one: Pass, nodes: list[Node]) -> None:
-    """Carry out the pass of some nodes, in several ones where a device has no room for all operands
-    together.
-    """
+    """Carry out the pass of some nodes, or several where a device has no room."""
     try:
         EXPRESSIONS.run(one)
         return
@@ -323,9 +313,7 @@ class Passes(Expressions):
             self.compute_rows([node], False)
 
     def compute_rows(self, nodes: list[Node], together: bool = True) -> list[Node]:
-        """Compute the results for rows that nodes need, and `together` with them perhaps these;
-        return the nodes that are left.
-        """
+        """Compute the results for rows that nodes need; return the nodes that are left."""
         folds = sorted([n for n in in_order(nodes) if n.device is not None], key=number_of)
         rest = [n for n in nodes if n.device is None]
         for node in nodes:
@@ -346,9 +334,7 @@ class Passes(Expressions):
         return rest
 
     def run_rows(self, folds: list[Node], rest: list[Node]) -> bool:
-        """Carry out reductions of rows and programs over their results, in their order, and the
-        pass of the rest, in one kernel of the device in use; return False if there is none.
-        """
+        """Carry out reductions of rows, and the rest, in one kernel; False if there is none."""
         device = in_use()
         if (len(folds) >= MOST_PROGRAMS or is_cut_on(device)
                 or any(fold.device is not device for fold in folds)
@@ -429,9 +415,7 @@ class Passes(Expressions):
         settle(fold, view)
 
     def run_folds(self, folds: list[Node]) -> None:
-        """Carry out reductions of expressions that share an operand: those in tiles together, and
-        those that are part of a program, if they have the same units.
-        """
+        """Carry out reductions that share an operand, by the way and the units of each."""
         views = [target_of(fold) for fold in folds]
         claim_views(views, THREADS.current())
         try:

@@ -205,9 +205,7 @@ defer_by(ByBlocks())
 
 def defer_elements(operation: Any, device: Device, args: Arguments, out: Mat,
                    block: Statements) -> bool:
-    """Make the result of an operation on each element the pending value of `out`, or compute it
-    with pending operands; return False if it can only be carried out alone.
-    """
+    """Make an operation's result pending, or compute it; False if it can only be alone."""
     if not out.layout.size or (out.layout.size * out.element_size < block.least
                                and not (_all.rows and device_of_rows(args, out))):
         return False
@@ -228,9 +226,7 @@ def defer_elements(operation: Any, device: Device, args: Arguments, out: Mat,
 
 
 def defer(operation: Any, args: Arguments, out: Mat, block: Statements) -> bool:
-    """Make the result of an operation the pending value of `out`; return False if it cannot be,
-    since others see the elements.
-    """
+    """Make an operation's result pending; return False if others see the elements."""
     form = out._find_form() if out.known_form is None else out.known_form
     if not (form.whole and out.layout.contiguous):
         return False
@@ -249,10 +245,7 @@ def defer(operation: Any, args: Arguments, out: Mat, block: Statements) -> bool:
 
 
 def defer_apart(operation: Any, args: Arguments, out: Mat, form: Form, block: Statements) -> bool:
-    """Make the result of an operation the pending value of a new storage, which `out` sees from now
-    on, as nobody else sees the old one; its elements stay where they are. Return False if it cannot
-    be.
-    """
+    """Make an operation's result pending in a new storage of `out`; False if it cannot be."""
     # repeated launches write where it is now
     if _recorders and threading.get_ident() in _recorders:
         return False
@@ -283,10 +276,7 @@ def begin_in(block: Statements, node: Node, args: Arguments, out: Mat) -> None:
 # the parameters are the facts of a statement
 def defer_in_place(operation: Any, found: tuple[Argument, ...] | None, out: Mat, block: Statements,
                    args: Arguments = ()) -> bool:
-    """Make the result of an operation, of what is found or of arguments, the pending value of a Mat
-    in a file, whose elements stay where they are; return False if it reads them otherwise than in
-    order.
-    """
+    """Make an operation's result pending in a file; return False if it reads out of order."""
     value = value_of(out)
     if value is None:
         compute_other_readers(out, new_leaf(out).key)
@@ -308,9 +298,7 @@ def defer_in_place(operation: Any, found: tuple[Argument, ...] | None, out: Mat,
 
 
 def defer_assigned(args: Arguments, out: Mat, block: Statements) -> bool:
-    """Make the expression that is assigned to a Mat in a file the pending value of that; return
-    False if it is another value, or cannot be.
-    """
+    """Make an assigned expression the pending value of a Mat in a file; False if it cannot be."""
     x = args[0]
     node = value_of(x) if type(x) is Mat else None
     if node is None or node.device is not None or x.form is not out.form or (
@@ -327,9 +315,7 @@ def defer_assigned(args: Arguments, out: Mat, block: Statements) -> bool:
 
 def defer_rows(operation: Any, device: Device, args: Arguments, out: Mat,
                block: Statements) -> bool:
-    """Make a reduction of rows, the last axis, which is kept, the pending value of `out`: what
-    reads it can be computed in the same kernel. Return False if it cannot be.
-    """
+    """Make a reduction of rows pending, for one kernel with its readers; False if it cannot be."""
     if not uses_kernels(device, out):
         return False
     x = args[0]
@@ -362,10 +348,7 @@ def defer_for_rows(operation: Op, device: Device, found: tuple[Argument, ...], o
 
 
 def defer_fold(operation: Op, device: Device, args: Arguments, out: Mat, block: Statements) -> bool:
-    """Make a reduction of a pending expression, or one that is carried out in tiles, the pending
-    value of `out`, so that others of the same operands are carried out together with it; return
-    False for others.
-    """
+    """Make a reduction pending, to be carried out with others of its operands; False for others."""
     if type(args[0]) is not _mat or not is_new(out) or not _native:
         return False
     x = args[0]
@@ -393,9 +376,7 @@ def defer_fold(operation: Op, device: Device, args: Arguments, out: Mat, block: 
 # the parameters are the facts of a reduction
 def way_of_waiting(operation: Op, settings: Arguments, node: Node, x: Mat, out: Mat,
                    device: Device) -> int:
-    """Return how a reduction of a node's results is carried out, together with these, later;
-    `OF_ELEMENTS` if it cannot wait.
-    """
+    """Return how a reduction of a node is carried out later; `OF_ELEMENTS` if it cannot wait."""
     if node.leaf is not None or node.device is not None or x.form is not node.form:
         return OF_ELEMENTS
     if not has_shape_of_operands(node):
@@ -441,9 +422,7 @@ def bound(block: Statements) -> None:
 
 
 def compute_values(use: Fused) -> None:
-    """Compute the values of a block that are wanted; later, if it ends in the middle of a
-    computation.
-    """
+    """Compute the wanted values of a block; later, if it ends within a computation."""
     if _all.busy and _all.busy == threading.get_ident():
         EXPRESSIONS.late.append(use.statements)
         return
@@ -476,9 +455,7 @@ def known_plan(operation: Any, device: Device, args: Arguments) -> Plan | None:
 
 def plan_checked(operation: Op, device: Device,
                  args: Arguments) -> tuple[Plan | None, Arguments]:
-    """Return a plan of the host or a device for a call that has none yet, or None, and the
-    arguments that it is for; raise the error of a call that cannot be.
-    """
+    """Return a new plan, or None, and its arguments; raise the error of an invalid call."""
     args, kwargs, now = operation._checked(args, {})
     if operation._meets_read(now):
         return None, args
@@ -500,9 +477,7 @@ def note_joining(operation: Op, plan: Plan, device: Device, args: Arguments) -> 
 
 
 def compute_into(operation: Op, args: Arguments, out: Mat) -> bool:
-    """Compute an operation together with its pending operands, into `out`; return False if there
-    are none, or `out` shares elements with what they read.
-    """
+    """Compute an operation with its pending operands into `out`; False if it has none."""
     out.storage.settle_pending(True)  # what reads the elements that are overwritten
     if not any(isinstance(args[k], Mat) and value_of(args[k]) for k in operation.others):
         return False

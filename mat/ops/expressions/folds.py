@@ -42,9 +42,7 @@ def leaf_or_node(argument: Any) -> Any:
 
 
 def read_by(argument: Argument) -> Iterator[Leaf | Node]:
-    """Yield what is read to compute an expression: leaves, each once, and pending reductions, whose
-    results are there before.
-    """
+    """Yield the leaves of an expression, each once, and the pending reductions before it."""
     left, seen = [argument], set()
     while left:
         one = leaf_or_node(left.pop())
@@ -68,9 +66,7 @@ def views_read_by(argument: Argument) -> list[Mat]:
 
 
 def has_shape_of_operands(node: Node) -> bool:
-    """Return whether operands broadcast to the shape of a node, and none is copied to a larger
-    one: from them a program has the shape of what it reduces.
-    """
+    """Return whether a node has the shape to which its operands broadcast."""
     if node.leaf is not None or node.spanned:
         return node.leaf is None
     shapes = [shape_of(one) for one in read_by(node)]
@@ -113,9 +109,7 @@ def is_cut_on(device: Device) -> bool:
 
 
 def unit_of(operation: Op, form: Form, out: Form, settings: Arguments, device: Device) -> int:
-    """Return how many elements are a unit of the reduction in a program of the host, 1 on another
-    device; 0 if it cannot be part of a program. It is checked before.
-    """
+    """Return the elements of a unit of the reduction in a program; 0 if it cannot be in one."""
     key = (operation, form, out, settings, None if device is CPU else device)  # its hash takes long
     found = _units.get(key)
     if found is None:
@@ -136,9 +130,7 @@ def unit_of(operation: Op, form: Form, out: Form, settings: Arguments, device: D
 
 
 def joined_with(fold: Node, others: list[Node]) -> list[Node]:
-    """Return pending reductions that read an operand of the same elements as one does, of as many
-    elements, in the order of the statements; those that it is not computed before.
-    """
+    """Return the pending reductions of the same elements, in the order of the statements."""
     more = [one for one in others if one is not fold and one.operation.folds and one.leaf is None]
     if not more:
         return [fold]
@@ -151,9 +143,7 @@ def joined_with(fold: Node, others: list[Node]) -> list[Node]:
 
 
 def keys_of(argument: Argument) -> set[object]:
-    """Return what expressions that read the same elements have in common: the keys of leaves of
-    their shape.
-    """
+    """Return the keys of the leaves that an expression reads whole."""
     shape = shape_of(leaf_or_node(argument))
     return {argument, *(one.key for one in read_by(argument)
                         if isinstance(one, Leaf) and one.view.shape == shape)}

@@ -26,9 +26,7 @@ def overwrites(node: Node) -> bool:
 
 
 def can_wait_in_place(out: Mat) -> bool:
-    """Return whether a Mat in a file, all of it by rows, can be updated later: nobody else sees the
-    file, and nobody accesses it.
-    """
+    """Return whether a Mat, all of a file by rows, can be updated later: nobody else sees it."""
     storage: Any = out.storage
     pages = getattr(storage, "pages", None)
     if pages is None or not storage.writable or storage.adopted is not host():
@@ -55,9 +53,7 @@ def compute_other_readers(out: MatBase, key: object) -> None:
 
 
 def with_readers(nodes: list[Node]) -> list[Node]:
-    """Return nodes, and the pending values that read what updates among those that they need
-    overwrite.
-    """
+    """Return nodes, and the pending values that read what their updates overwrite."""
     found = list(nodes)
     VALUES.in_place = any(map(overwrites, VALUES.wanted()))
     while True:
@@ -82,9 +78,7 @@ def needed_by(nodes: list[Node]) -> set[Node]:
 
 
 def reads_old(node: Argument, update: Node) -> bool:
-    """Return whether a value needs elements that an update overwrites, not only those that it
-    makes.
-    """
+    """Return whether a value needs old elements that an update overwrites."""
     old: Any = update.old
     seen: set[object] = {update}
     left: list[Any] = [node]
@@ -101,9 +95,7 @@ def reads_old(node: Argument, update: Node) -> bool:
 
 
 def keep_old(update: Node, together: list[Node]) -> None:
-    """Copy the elements that an update overwrites if values read them that are not computed in the
-    same pass, that of the nodes `together`.
-    """
+    """Copy the elements that an update overwrites if values of other passes read them."""
     if any(n not in together and reads_old(n, update) for n in VALUES.wanted()):
         old: Any = update.old
         view = old.view

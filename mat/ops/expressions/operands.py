@@ -28,9 +28,7 @@ def value_of(mat: MatBase) -> Node | None:
 
 def arguments_like(operation: Any, args: Arguments, form: Form,
                    on_device: bool) -> tuple[Argument, ...] | None:
-    """Return what an operation with a new result of that form reads; None unless all of it is like
-    the elements of the result.
-    """
+    """Return what an operation reads; None unless all of it is like a result of that form."""
     if operation.binary:  # without a list
         x = argument_like(args[0], form, on_device)
         y = None if x is None else argument_like(args[1], form, on_device)
@@ -40,10 +38,7 @@ def arguments_like(operation: Any, args: Arguments, form: Form,
 
 
 def argument_like(value: Any, form: Form, on_device: bool) -> Argument | None:
-    """Return what is read of an operand; None unless it is a number, or can be read later, on a
-    device if `on_device`, and is no pending view of other elements than those of a result of that
-    form.
-    """
+    """Return what is read of an operand; None for other views, and what cannot be read later."""
     if type(value) is not _mat:
         return value  # exact, as any that a plan is found by
     view = value
@@ -86,9 +81,7 @@ def is_new(mat: MatBase) -> bool:
 
 
 def all_can_wait(args: Arguments, out: MatBase, on_device: bool) -> bool:
-    """Return whether all operands can be read later, on a device if `on_device`: nobody else writes
-    them, and they are exact.
-    """
+    """Return whether all operands are exact and can be read later, on a device if `on_device`."""
     if not can_wait(out, on_device):
         return False
     for value in args:
@@ -143,9 +136,7 @@ def compute_if_unlike(view: MatBase, out: MatBase) -> None:
 
 
 def device_of_rows(args: Arguments, out: MatBase) -> Any:
-    """Return the device of an operand of the shape of `out` that is a pending result for rows; None
-    if there is none.
-    """
+    """Return the device of a pending operand for rows of the shape of `out`, or None."""
     for x in args:
         value = value_of(x) if type(x) is Mat else None
         if value is not None and value.device is not None and x.layout.shape == out.layout.shape:

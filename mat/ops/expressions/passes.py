@@ -60,11 +60,7 @@ _in_use, _deferrals, _observers, _passes = IN_USE, DEFERRALS, OBSERVERS, PASSES
 
 
 def in_order(roots: list[Node]) -> list[Node]:
-    """Return the nodes to compute for some values: each after those that it reads.
-
-    It is the order of the statements if Mats are updated, so that what was read before can be
-    overwritten.
-    """
+    """Return the nodes to compute, each after its operands; by statement if Mats are updated."""
     found: dict[Node, int] = {}
     for node in roots:
         add_after_operands(node, found)
@@ -76,9 +72,7 @@ def in_order(roots: list[Node]) -> list[Node]:
 
 
 def numbered(roots: list[Any]) -> list[Node]:
-    """Return what `in_order` does for those roots that are nodes; each knows its place then. The
-    lock of expressions is held.
-    """
+    """Return what `in_order` does, with numbered nodes. The lock of expressions is held."""
     found: list[Node] = []
     updates, last, in_order = False, 0, True
     for root in roots:
@@ -116,9 +110,7 @@ def is_among(node: Node, found: list[Node]) -> bool:
 
 
 def in_passes(nodes: list[Node]) -> Iterator[list[Node]]:
-    """Yield the nodes for one pass after another, as many as it may compute; each pass is carried
-    out before the next one is asked for.
-    """
+    """Yield nodes for one pass after another, each carried out before the next is asked for."""
     some: list[Node] = []
     found: dict[Node, int] = {}
     for node in nodes:
@@ -195,9 +187,7 @@ class Pass:
                 view._set_up(storage, node.form.layout, node.form, node.enabled)
 
     def overwritten_by(self, k: int, node: Node) -> Leaf | None:
-        """Return the leaf with the old elements of the Mat whose value a node is, if the results
-        can overwrite these: nothing else reads them, or later.
-        """
+        """Return the old elements of a node's Mat, if nothing else reads them, or later."""
         old = node.old
         if old is None or (node.in_place and overwrites(node)):
             return old
@@ -287,9 +277,7 @@ class Pass:
         return at.step(code + _LOWEST, True)  # small integers are the same objects each time
 
     def code_of(self, argument: Argument) -> int:
-        """Return the number of an operand, an even negative one for the result of a node, or an odd
-        one for the old elements where one goes to; collect the operands.
-        """
+        """Return the number of an operand: negative and even for results, odd for old elements."""
         if type(argument) is Node:
             node: Any = argument
             if node.leaf is None:
@@ -344,9 +332,7 @@ class Pass:
         return self.program().shape((*self.operands, *self.outs))
 
     def has_shape_of(self, fold: Node) -> bool:
-        """Return whether that is the shape of what a reduction reads: from its operands a program
-        has it.
-        """
+        """Return whether that is the shape of what a reduction reads."""
         argument: Any = fold.args[0]
         own = argument.view.shape if isinstance(argument, Leaf) else argument.form.shape
         return self.shape() == own
@@ -402,9 +388,7 @@ class Pass:
 
 
 def run_at_once(program: Any, values: tuple[Operand, ...]) -> bool:
-    """Fast path: carry out a program on the host by the plan that it has; return False, with
-    nothing done, where `FusedOp.evaluate` has to look.
-    """
+    """Fast path: carry out a program by its plan on the host; False for others."""
     if len(_in_use) != len(_deferrals) or _observers or program.interpreted:
         return False
     node = program.find(program.root, values, None, False)

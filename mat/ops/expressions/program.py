@@ -47,9 +47,7 @@ class Instruction(NamedTuple):
 
 
 class ProgramFold(NamedTuple):
-    """A reduction of a program, with its settings, and the slot of what it reduces; the results go
-    to the last operands.
-    """
+    """A reduction of a program: its settings, and the slot of its operand."""
 
     operation: Op
     settings: tuple[object, ...]
@@ -134,9 +132,7 @@ class FusedOp(Op):
             self.note_use(values)
 
     def note_use(self, values: Arguments) -> None:
-        """Have programs of the host compiled once they were used so much that it is worth it; they
-        are interpreted until then.
-        """
+        """Have programs of the host compiled once they were used much."""
         self.passes += 1
         self.done += prod(self.shape(values)) * len(self.structure.instructions)
         if self.passes >= COMPOSER.passes and self.done >= COMPOSER.work:
@@ -144,9 +140,7 @@ class FusedOp(Op):
             COMPOSER.ask(programs)
 
     def is_one_kernel(self, device: Device, values: Arguments, mats: list[Mat]) -> bool:
-        """Return whether it is one kernel of a device: not for operands of which the device cannot
-        compose one, and not before the second use, unless it is compiled already.
-        """
+        """Return whether it is one kernel of a device, at the second use or compiled already."""
         node = self.walk(self.root_of(device), values, NO_KEYWORDS, False)
         if node is not None and node.plan is not None:
             return True
@@ -201,9 +195,7 @@ class FusedOp(Op):
         return FoldTiles(self.elements, fold, args, x).tiles(budget)
 
     def lines(self, cuda: Engine, operands: Arguments) -> list[Any] | None:
-        """Return the instructions as lines of a device's kernel for operands of these forms; None
-        if that cannot be composed.
-        """
+        """Return the instructions as lines of a device's kernel; None if that is impossible."""
         letters = self.structure.operands
         written = [x for x, letter in zip(operands, letters, strict=True) if letter in "ou"]
         if not cuda.fits_call(operands) or not all(apart(*operands, out) for out in written):
@@ -335,9 +327,7 @@ def arguments(operation: Op, reads: list[Operand], out: Mat) -> Arguments:
 
 
 def part_of(operation: Op, args: Arguments, device: Device) -> Any:
-    """Return what an operation is in a program for a device or the host: a `LinePart` or a
-    kernel; None if it cannot be part of one.
-    """
+    """Return what an operation is in a program, a `LinePart` or a kernel; None if it is none."""
     implementation, pack = choose(operation, operation.implementations, args, device)
     if pack or not implementation.prepares:
         return None
@@ -360,9 +350,7 @@ def fold_part_of(operation: Op, args: Arguments, device: Device) -> Any:
 
 
 def fold_of(operation: Op, args: tuple[Operand, ...]) -> Fold | None:
-    """Return a reduction whose units of work are ranges of its operand's elements, so that a
-    program can compute the elements unit by unit; None for others.
-    """
+    """Return a reduction by units, ranges of its operand's elements; None for others."""
     implementation, _ = choose(operation, operation.implementations, args, CPU)
     if not implementation.prepares:
         return None
@@ -392,9 +380,7 @@ def unit_of(kernel: CpuKernel) -> tuple[int, int] | None:
 
 
 def in_few_rows(folds: list[Fold]) -> list[Fold]:
-    """Return the same reductions with units of few rows, which stay in the caches, if each can be
-    carried out so.
-    """
+    """Return the reductions with units of few rows, which stay in the caches, if possible."""
     found = []
     for fold in folds:
         kernel, columns = by_rows(fold.kernel), fold.kernel.frame.columns
@@ -519,9 +505,7 @@ _of_rows = lru_cache(_MOST)(FusedRows)
 
 @dataclass(frozen=True)
 class JoinedFold:
-    """A reduction: the program that it ends, None where it reduces an operand; its settings; and
-    the places of its operands in a call.
-    """
+    """A reduction: its program, None for an operand; its settings; places of its operands."""
 
     program: FusedOp | None
     operation: Op
@@ -578,9 +562,7 @@ class Together(FusedOp):
             one.carry_out(tuple(values[k] for k in one.places))
 
     def tiles(self, args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
-        """Return the tiles of all, each with the budget that it has alone; those come first whose
-        elements do.
-        """
+        """Return the tiles of all, each with its own budget, by their first elements."""
         if self.begun:  # smaller tiles would have other bits
             raise TileTooLarge(span_bytes(*args))
         found = [one.tiles(tuple(args[k] for k in one.places), budget) for one in self.members]

@@ -39,9 +39,7 @@ _BY_NAME = {name: rule for rule, name in RULES.items()}
 @op(method="", by_form=True)
 def accumulate_at(at: Input, order: Input, source: Input, x: InOut, rule: str,
                   chosen: Ints) -> None:
-    """Combine the items of `x` at the positions `at`, sorted by `order`, with those of `source`,
-    whose first axis is that of the positions.
-    """
+    """Combine items of `x` at positions, sorted by `order`, with those along the first axis."""
     if at.ndim != 1 or order.layout.shape != at.layout.shape or source.dtype != x.dtype:
         raise ShapeError(f"accumulating requires a vector of positions, their order, and a source "
                          f"of the dtype of x, got {at.label()}, {order.label()}, {source.label()} "
@@ -50,9 +48,7 @@ def accumulate_at(at: Input, order: Input, source: Input, x: InOut, rule: str,
 
 @accumulate_at.cut_by
 def accumulation_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
-    """Cut positions, which follow one another as they do uncut, and items along other axes. Each
-    tile finds the order of its own positions.
-    """
+    """Cut positions in their order, each tile with its own `order`, and items."""
     at, _, source, x, _, chosen = args
     grids = plugin("ops.tiles.tile_grid")
     axes = {0: (0,), 2: tuple(range(source.ndim)), 3: item_axes(x.ndim, chosen, 0, 1)}
@@ -95,10 +91,7 @@ def accumulate_at_numpy(np: Engine, at: Array, order: Array, source: Array, x: A
 
 
 def accumulated_at(rule: np.ufunc, x: Mat, index: Index, value: Operand) -> bool:
-    """Compute ``rule.at(x, index, value)``; return whether that is possible here.
-
-    Nothing is written where it is not.
-    """
+    """Compute ``rule.at(x, index, value)``; return False, with nothing done, if impossible."""
     source = _of_dtype(rule, x, value)
     chosen = advanced(x, index) if source is not None and x.ndim else None
     if source is None or chosen is None:
@@ -148,9 +141,7 @@ def _of_dtype(rule: np.ufunc, x: Mat, value: Operand) -> Mat | None:
 
 
 def _is_element(value: Number, dtype: DType) -> bool:
-    """Return whether a number of Python is exactly representable in a dtype of that kind: NumPy
-    computes with it in a larger one, inexact for uint64.
-    """
+    """Return whether NumPy computes with a Python number in that dtype, exactly."""
     if type(value) is complex and dtype.kind != "c":
         return False
     if dtype == np.uint64 or not represents(dtype, value) or np.result_type(dtype, value) != dtype:

@@ -34,9 +34,7 @@ _ARRAYS = (Mat, np.ndarray, list, tuple, range)
 
 
 class Advanced(NamedTuple):
-    """The selection of an index: the items of a view at positions on the axes `chosen`, whose axes
-    are at `place` of those of the result.
-    """
+    """Items of a view at positions on the axes `chosen`, which are at `place` of the result."""
 
     view: Mat
     indices: tuple[Mat, ...]  # of int64, or one mask
@@ -101,9 +99,7 @@ class Advanced(NamedTuple):
 
 
 def combined(found: Mat | None, index: Mat, lengths: Ints, alone: bool) -> Mat:
-    """Return positions for more axes: `found`, for those before, and the index of axes of these
-    lengths.
-    """
+    """Return positions for more axes: `found` for those before, and an index of `lengths`."""
     if index.dtype.kind == "b":
         index = positions_of(index)
     elif not alone:
@@ -115,10 +111,7 @@ def combined(found: Mat | None, index: Mat, lengths: Ints, alone: bool) -> Mat:
 
 
 def advanced(x: Mat, index: Index) -> Advanced | None:
-    """Return the selection of `index` on `x`; None if NumPy has to do it.
-
-    Raise `IndexOutOfRange` if an integer is out of range.
-    """
+    """Return the selection of `index` on `x`, in range; None if NumPy has to do it."""
     now = x._as_now()
     if type(index) is Mat:
         found = _by_one(now, index)
@@ -184,9 +177,7 @@ def _placed(view: Mat, items: list[Any], at: tuple[Mat, ...], counts: Ints,
 
 
 def _plain(item: Any) -> Any:
-    """Return an index as a Mat of int64 or bool, if it is an array of some kind and can be; packed,
-    if it is a mask.
-    """
+    """Return an array as a Mat of int64 or bool, packed if a mask; others as they are."""
     if not isinstance(item, _ARRAYS) and not selects_as_array(item):
         return item
     if isinstance(item, Mat):
@@ -207,9 +198,7 @@ def _plain(item: Any) -> Any:
 
 
 def _expanded(x: Mat, items: list[Any]) -> list[Any] | None:
-    """Return an index with slices for ``...`` and missing axes; None if there is anything but
-    slices, integers, None, and arrays of integers or bool.
-    """
+    """Return a complete index of slices, integers, None and Mats; None if it has others."""
     if any(isinstance(i, bool | np.bool_) or (isinstance(i, Mat) and i.dtype.kind not in "biu")
            or not (i is None or i is Ellipsis or isinstance(i, (Mat, slice, *_INTEGERS)))
            for i in items):
@@ -233,9 +222,7 @@ def _check_range(x: Mat, index: Mat, axis: int) -> None:
 
 
 def all_within(index: Mat, low: int, high: int) -> bool:
-    """Return whether all integers are at least `low` and below `high`, looked up where they are
-    fresh, or where they are needed next if they are many: on a device that costs a small copy.
-    """
+    """Return whether all integers are in a range, looked up where they are fresh or needed."""
     if not index.storage.is_elsewhere and (index.size <= _FEW or not has_kernels(index)):
         with index.facet("array", "input") as a:
             found = None if core is None else core.integers_within(a, low, high)

@@ -38,17 +38,13 @@ def _fits_device(*mats: Mat) -> bool:
 
 
 def gathered_shape(x: Mat, at: Mat, place: int, chosen: Ints) -> Ints:
-    """Return the shape of a selection by the positions `at`: the axes of `x` that are not chosen,
-    with those of `at` at `place` among them.
-    """
+    """Return the shape of a selection: axes that are not chosen, those of `at` at `place`."""
     rest = [n for k, n in enumerate(x.layout.shape) if k not in chosen]
     return (*rest[:place], *at.layout.shape, *rest[place:])
 
 
 def item_axes(ndim: int, chosen: Ints, place: int, count: int) -> GridAxes:
-    """Return the axes of an operand with chosen items, in the grid of tiles with the other axes
-    and, at `place`, `count` axes of positions.
-    """
+    """Return the axes of an operand in a grid of other axes and `count` of positions."""
     others = [k + count * (k >= place) for k in range(ndim - len(chosen))]
     return tuple(None if k in chosen else others.pop(0) for k in range(ndim))
 
@@ -96,9 +92,7 @@ def _positions_first(a: Array, ndim: int, place: int) -> Array:
 
 @op(method="", by_form=True)
 def gather_along(x: Input, at: Input, out: Output, axis: int) -> None:
-    """Copy to `out`, for each of `at`, the element of `x` at that index of an axis, and at the same
-    place of the others; both are broadcast along these.
-    """
+    """Copy to `out` the element of `x` at each index of an axis; both are broadcast."""
 
 
 def _grid_of_gather_along(args: Arguments, kwargs: Keywords) -> Any:
@@ -124,15 +118,11 @@ def gather_along_numpy(np: Engine, x: Array, at: Array, out: Array, axis: int) -
 
 @op(method="", by_form=True)
 def scatter(at: Input, source: Input, x: InOut, place: int, chosen: Ints, unique: bool) -> None:
-    """Overwrite the items of `x` at the positions `at` with those of `source`: with the last one of
-    several for one place. `unique` if there are no several.
-    """
+    """Overwrite the items of `x` at positions, with the last one of several unless `unique`."""
 
 
 def _grid_of_scatter(args: Arguments, kwargs: Keywords) -> Any:
-    """Return the grid of tiles: positions are cut along their first axis only, so that the last one
-    for a place remains the last.
-    """
+    """Return the grid of tiles; positions are cut along the first axis, to stay in order."""
     at, source, x, place, chosen, _ = args
     return tile_grid.TileGrid(source.shape, {0: tuple(range(place, place + at.ndim)),
                                    1: tuple(range(source.ndim)),
@@ -225,9 +215,7 @@ def positions_of(mask: Mat) -> Mat:
 
 
 def _parts(mask: Mat, length: int) -> Iterator[slice]:
-    """Yield parts of a mask, shorter than that many elements, that do not cross the ends of tiles
-    unless they have whole tiles.
-    """
+    """Yield parts of a mask of at most so many elements, or of whole tiles."""
     if length < 1:
         raise TileTooLarge(2 * LONG.itemsize)
     step = length // TILE * TILE or length

@@ -170,9 +170,7 @@ def _out_of_range(self: Mat, given: Index, error: Exception) -> IndexOutOfRange:
 
 
 def _on_host(self: Mat, index: tuple[Index, ...]) -> Selection | None:
-    """Return the selection of a mask or an array of integers, with slices of all of the other axes,
-    which kernels of the host carry out; None for other indices.
-    """
+    """Return the selection of one mask or array among slices of all, for the host; or None."""
     at = -1
     for k in range(len(index)):
         if type(index[k]) is not slice:
@@ -188,9 +186,7 @@ _ALL = slice(None)
 
 
 def _there(self: Mat, index: Index, name: str) -> Any:
-    """Return the selection that the device in use carries out; None if the host has to, to which
-    the elements are copied then.
-    """
+    """Return the selection on the device in use; None, with a copy home, if the host has to."""
     if not _in_use or not computes_elsewhere(self):
         return None
     there = plugin("ops.indexing.advanced").advanced(self, index)

@@ -85,9 +85,7 @@ _last: SelectionKernels | None = None  # to be used
 
 
 def _kernels_for(form: Form, axis: int, axes: int, count: int) -> SelectionKernels:
-    """Return the kernels for a form, the selected axis or axes, and the number of integers, needed
-    where there are axes before.
-    """
+    """Return the kernels for a form, selected axes, and the number of integers after others."""
     global _last
     if not axis:
         count = 1
@@ -109,9 +107,7 @@ def _remembered_for(form: Form, axis: int, axes: int, count: int) -> SelectionKe
 
 
 def selected(view: MatBase, index: object, axis: int) -> Selection | None:
-    """Return the selection of `index`, a mask or an array of integers, along `axis`; None if NumPy
-    has to do it.
-    """
+    """Return the selection of a mask or integers along `axis`; None if NumPy has to do it."""
     mat = _as_index(index)
     if mat is None or lib is None:
         return None
@@ -193,9 +189,7 @@ class Selection:
     # How much
 
     def count(self) -> int:
-        """Return the number of items that are selected; kernels find out whether integers are in
-        range.
-        """
+        """Return the number of selected items; other kernels check the range of integers."""
         if not self.masked:
             return self.size
         found = self.call(self.kernels.number, None, None, 0, self.tiles(), False, False)
@@ -252,9 +246,7 @@ class Selection:
         return found
 
     def set(self, value: Operand) -> bool:
-        """Overwrite the selected elements with a value, converted and broadcast; return whether all
-        integers were in range.
-        """
+        """Overwrite the selection with a value; return whether integers were in range."""
         view: Operand = self.view
         if _is_plain(value, self.kernels.letter):
             return self.overwrite(self.kernels.fill, None, value, self.size)
@@ -373,9 +365,7 @@ class Selection:
 
 
 def written(x: Mat, index: object, value: Operand, masked: bool) -> Mat | None:
-    """Overwrite the elements of `x` that a mask, or integers of the first axis, select, and return
-    it; None, with nothing written, if that is to be left to NumPy.
-    """
+    """Overwrite what a mask or integers select; None, with nothing done, if NumPy has to."""
     chosen = selected(x, index, 0)
     if chosen is None or chosen.masked is not masked:
         return None
@@ -384,17 +374,13 @@ def written(x: Mat, index: object, value: Operand, masked: bool) -> Mat | None:
 
 
 def taken(x: Mat, indices: object, axis: int) -> Mat | None:
-    """Return the elements of `x` at the integers `indices` of an axis, as a new Mat; None if that
-    is to be left to NumPy.
-    """
+    """Return the elements at the integers of an axis as a new Mat; None if NumPy has to."""
     chosen = selected(x, indices, axis)
     return None if chosen is None or chosen.masked else chosen.get()
 
 
 def taken_of(x: object, indices: object, axis: object) -> Operand:
-    """Return the same for int64, along an axis that is not negative, or with `axis` None of a
-    packed Mat in row-major order; None for other arguments.
-    """
+    """Return the same for int64, of an axis or, with None, of a packed Mat; None for others."""
     if type(x) is not Mat or type(indices) is not Mat:
         return None
     view: Any = x

@@ -172,9 +172,7 @@ def _search_on_device(cuda: Engine, a: Mat, v: Mat, out: Mat, right: bool) -> Fu
 
 
 def lexical_order(keys: Sequence[Mat], axis: int) -> Mat:
-    """Return the indices that sort by the last key, where elements of that are equal by the one
-    before it, and so on.
-    """
+    """Return the indices that sort by the last key, then by the one before it, and so on."""
     order = argsort(keys[0], axis)
     for key in keys[1:]:
         by_key = argsort(_along(key, order, axis), axis)
@@ -219,9 +217,7 @@ extent.is_computed_whole("devices take the least and the largest of integers by 
 
 
 def limits_of(*columns: Mat) -> Array:
-    """Return an array with the least and the largest element of each of some Mats of one dtype;
-    this waits for a device, once.
-    """
+    """Return the least and the largest element of each Mat, which a device is waited for once."""
     found = [f(x).reshape(1) for x in columns for f in (reduce.min, reduce.max)]
     return concat(found).to_numpy().reshape(-1, 2)
 
@@ -236,9 +232,7 @@ def _extent_of(x: Mat) -> tuple[int, int]:
 
 
 def _bins_of(x: Mat, most: int) -> int:
-    """Return how many bins the integers of a vector need, `most` if these suffice for all integers
-    of the dtype; a negative number if there are negative ones. On a device one number is read.
-    """
+    """Return the bins that integers need, `most` if that suffices; negative if one of them is."""
     largest_of_all = 1 if x.dtype.kind == "b" else np.iinfo(x.dtype).max
     if x.dtype.kind in "bu" and most > largest_of_all:
         return most
@@ -337,9 +331,7 @@ def bincount(x: Mat, weights: Mat | None, minlength: int) -> Mat | None:
 
 
 def sums_of_bins(x: Mat, weights: Mat | None, length: int) -> Mat:
-    """Return how often each of so many integers occurs in x, or the sums of their weights; x has
-    no others.
-    """
+    """Return the counts of so many integers, all there are, or the sums of their weights."""
     if weights is None:
         return count_bins(x, new_like(x, (length,), _INDICES))
     out = new_like(x, (length,), np.dtype(np.float64))
@@ -489,9 +481,7 @@ class Different:
 
 
 class Counted:
-    """The different integers of a vector, with how often each occurs, by counting: for integers
-    that are close together.
-    """
+    """The different integers of a vector, close together, with their counts."""
 
     def __init__(self, x: Mat, low: int, counts: Mat, dtype: DType) -> None:
         self.x = x  # from which `low` is subtracted
@@ -503,9 +493,7 @@ class Counted:
 
     @classmethod
     def of(cls, x: Mat) -> Counted | None:
-        """Return those of a nonempty `x`; None if the integers' range exceeds the number of
-        elements.
-        """
+        """Return those of a nonempty `x`; None if their range exceeds its size."""
         moved = x.astype(_INDICES, copy=False)
         low, high = _extent_of(moved)
         if high - low >= x.size:

@@ -55,9 +55,7 @@ def packed_for(source: Operand, dtype: DType, shape: Ints) -> Mat:
 
 
 def fitted(value: V, shape: Ints) -> V:
-    """Return a value without the first axes that are more than those of `shape`, where these have
-    length 1; raise `ShapeError` if it does not broadcast to that.
-    """
+    """Return a value without leading axes of length 1; `ShapeError` if it does not fit."""
     plain = value
     while plain.ndim > len(shape) and plain.shape[0] == 1:
         plain = plain.reshape(plain.shape[1:])

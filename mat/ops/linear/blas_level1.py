@@ -110,9 +110,7 @@ def write_elements(x: Array, n: int | None, inc: int, values: Array) -> None:
 
 
 def on_vectors(operation: Op, combine: Callable[[], Combine] | None = None) -> None:
-    """Give `operation` the engine's routine of its name: one call by value, else by pieces; and
-    tiles, whose numbers what `combine` returns puts together.
-    """
+    """Give `operation` BLAS's routine of its name, and tiles whose numbers are combined."""
     verb = operation.__name__
     operation.reads_once = True
     operation.cut_by(made_later(lambda: signatures.by_pieces(

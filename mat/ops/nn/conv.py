@@ -179,9 +179,7 @@ def _tile_of_slab(operation: Function, views: list[Mat], sizes: Channels, adds: 
 
 
 def _over_images(operation: Op, roles: str, prepare: Function) -> None:
-    """Register the cutter of an operation and its kernels, which `prepare` makes of an engine, the
-    operands and `sizes`. `roles`: what each operand is, or is the derivative by.
-    """
+    """Register cutter and kernels; `roles`: what each operand is, or is the derivative by."""
     operation.cut_by(over(operation, partial(_Images, roles), partial(
         _parts_of_images, operation, roles)))
     operation.prepare("cuda", dtypes=FLOATING, when=lambda *mats: (

@@ -150,9 +150,7 @@ class WindowGrid(TileGrid):
         self.spans += [Span(args[k], every, axes) for k in inputs]
 
     def block(self, window: tuple[slice, ...], kwargs: Keywords) -> tuple[Arguments, Keywords]:
-        """Return the arguments, with views of a block of windows and of the elements they cover,
-        and the axes of the block.
-        """
+        """Return the arguments with views of a block of windows, and the axes of the block."""
         found = list(self.arguments(window))
         parts = [a.part(part.start, part.stop) for a, part in zip(self.axes, window, strict=True)]
         for k in self.inputs:

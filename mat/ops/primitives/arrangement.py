@@ -28,9 +28,7 @@ Fill = Callable[[Mat, Widths], None]
 
 
 def rolled(x: Mat, shifts: Iterable[tuple[int, int]]) -> Mat:
-    """Return a copy of `x` with the elements moved, for each axis and number in `shifts`, so far
-    along that axis, around its end.
-    """
+    """Return a copy of `x` with elements moved by `shifts` of axes, around their ends."""
     total = dict.fromkeys(range(x.ndim), 0)
     for axis, shift in shifts:
         total[as_axis(axis, x.ndim)] += shift
@@ -81,9 +79,7 @@ def tiled(x: Mat, times: Ints) -> Mat:
 
 
 def on_diagonal(x: Mat, k: int = 0) -> Mat:
-    """Return a matrix of zeros with the vector `x` on its diagonal `k`: above the main one if `k`
-    is positive, below if negative.
-    """
+    """Return a matrix of zeros with a vector on diagonal `k`, above the main one if positive."""
     n = x.size + abs(k)
     found = new_like(x, (n, n), x.dtype)
     found.fill_(0)
@@ -94,9 +90,7 @@ def on_diagonal(x: Mat, k: int = 0) -> Mat:
 
 
 def triangle(x: Mat, k: int, upper: bool) -> Mat:
-    """Return a copy of `x` with zeros on one side of the diagonal `k` of its last two axes: above
-    it, or below it if `upper`.
-    """
+    """Return a copy with zeros above the diagonal `k` of the last axes, or below if `upper`."""
     rows, columns = (_counted(n, x) for n in x.shape[-2:])
     compare = greater_equal if upper else less_equal
     kept = compare(columns, add(rows, k).expand_dims(1))
@@ -114,9 +108,7 @@ def _counted(length: int, like: Mat) -> Mat:
 
 
 def bordered(x: Mat, widths: Widths, fill: Fill, first: Number | None = None) -> Mat:
-    """Return `x` within a new Mat, with a border of these widths before and after along each axis;
-    its elements are `first` unless `fill` overwrites them, which it does if that is None.
-    """
+    """Return `x` with a border of these widths that `fill` overwrites, or with `first` there."""
     axes = list(zip(x.shape, widths, strict=True))
     found = new_like(x, tuple(n + before + after for n, (before, after) in axes), x.dtype)
     if first is not None:
@@ -128,9 +120,7 @@ def bordered(x: Mat, widths: Widths, fill: Fill, first: Number | None = None) ->
 
 
 def fill_with_numbers(values: list[tuple[Number, Number]], first: Number) -> Fill:
-    """Return a function that fills the border of each axis with a number before and one after,
-    unless all equal the present value `first`.
-    """
+    """Return a function that fills borders with numbers, unless all equal `first`."""
     def fill(target: Mat, widths: Widths) -> None:
         if all(v == first for pair in values for v in pair):
             return

@@ -161,9 +161,7 @@ def converted(x: Mat, dtype: DType) -> Mat:
 
 
 def sorted_along(x: object, axis: object, stable: bool = False) -> Mat | None:
-    """Return a sorted copy of a small Mat whose elements are packed; None for others, and where an
-    access has to be opened.
-    """
+    """Return a sorted copy of a small packed Mat; None if that takes an access, or for others."""
     if type(x) is not _mat or type(axis) is not int:
         return None
     view = x
@@ -183,9 +181,7 @@ def sorted_along(x: object, axis: object, stable: bool = False) -> Mat | None:
 
 
 def arg_sorted(x: object, axis: object) -> Mat | None:
-    """Return the indices that sort the lines of a Mat of few packed elements; None for others, and
-    where an access has to be opened.
-    """
+    """Return the indices that sort lines of few packed elements; None as `sorted_along`."""
     if type(x) is not _mat or type(axis) is not int or not none_else():
         return None
     view: Any = x
@@ -207,9 +203,7 @@ def arg_sorted(x: object, axis: object) -> Mat | None:
 
 
 def sorted_in_place(args: Arguments) -> bool:
-    """Sort a small packed Mat along its last axis, or that of the second argument; return False,
-    with nothing done, for other arguments, as `sorted_along`.
-    """
+    """Sort a small packed Mat along an axis; return False for others, as `sorted_along`."""
     if not 0 < len(args) < 3 or type(args[0]) is not _mat:
         return False
     view: Any = args[0]
@@ -224,9 +218,7 @@ def sorted_in_place(args: Arguments) -> bool:
 
 
 def _lines_sorted(view: Mat) -> bool:
-    """Sort the lines of a Mat of few packed elements where they are; return False, with nothing
-    done, for others, and where an access has to be opened.
-    """
+    """Sort lines of few packed elements where they are; return False for others."""
     layout, storage = view.layout, view.storage
     if not none_else() or not storage.writable or not layout.contiguous or not layout.shape:
         return False
@@ -246,9 +238,7 @@ def _lines_sorted(view: Mat) -> bool:
 
 
 def copied_to(args: Arguments) -> bool:
-    """Copy the second of two small packed Mats of one shape and dtype to the first; return False,
-    with nothing done, for other arguments, and where an access has to be opened.
-    """
+    """Copy a small packed Mat to another one of its form; return False for other arguments."""
     if len(args) != 2 or type(args[0]) is not _mat or type(args[1]) is not _mat:
         return False
     view: Any = args[0]

@@ -56,9 +56,7 @@ class Parts(Protocol[P]):
 
 
 def by_parts(operation: Op, parts: Parts[Any], axes_of: Function) -> Cutter:
-    """Return the cutter of a reduction with the parameters ``x, out, axis, keepdims`` and perhaps
-    others; ``axes_of(x, axis)`` returns the axes that it reduces.
-    """
+    """Return the cutter of a reduction of ``x, out, axis, keepdims, ...`` over `axes_of`."""
     def grid_of(args: Arguments, kwargs: Keywords) -> TileGrid:
         x, _, axis, keepdims = args[:4]
         axes, every = axes_of(x, axis), tuple(range(x.ndim))
@@ -88,9 +86,7 @@ def _in_parts(parts: Parts[Any], args: Arguments, axes: Ints, budget: int) -> It
 
 
 class Tree(Generic[P]):
-    """The results of parts, merged in pairs of equal counts, like the digits of a binary counter.
-    There are few at a time, and errors grow as slowly.
-    """
+    """Results of parts, merged in pairs of equal counts, so that errors grow slowly."""
 
     def __init__(self, parts: Parts[P], count: int) -> None:
         self.parts = parts
@@ -129,9 +125,7 @@ class Tree(Generic[P]):
 
 
 def _use_now(parts: Iterable[Any]) -> None:
-    """Mark the partial results and the result as used now, so that parts of finished operands are
-    evicted before them.
-    """
+    """Mark partial results as used now: finished operands are evicted before them."""
     device = in_use()
     for part in parts if device is not CPU else ():
         for x in part if isinstance(part, tuple) else (part,):
@@ -230,9 +224,7 @@ class Moments:
 
 
 class Places:
-    """Extremes and their indices along one axis, or in row-major order: the first of equal ones,
-    and NaN before all.
-    """
+    """Extremes and their indices, the first of equal ones, and NaN before all."""
 
     besides, numbers = 8, 0
 
@@ -286,9 +278,7 @@ class PlacesOfAll(Places):
 
 def by_places(place: Op, extreme: Op, beyond: Function, choose: Function,
               axes_of: Function) -> Cutter:
-    """Return the cutter of a search for the first extreme: `extreme` is the reduction that finds
-    its value, `beyond` compares two, and `choose` is NumPy's search.
-    """
+    """Return the cutter of a search for the first `extreme`, by `beyond` and NumPy's `choose`."""
     along = by_parts(place, Places(place, extreme, beyond), axes_of)
 
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
@@ -302,9 +292,7 @@ def by_places(place: Op, extreme: Op, beyond: Function, choose: Function,
 
 
 def by_accumulated_parts(operation: Op, axes_of: Function) -> Cutter:
-    """Return the cutter of ``y <- alpha * sum(x, axis) + beta * y``: where axes that are reduced
-    are cut, too, the parts are added to `y` one after another.
-    """
+    """Return the cutter of ``y <- alpha * sum(x, axis) + beta * y``, by added parts."""
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         x, axis, alpha, beta, y = args
         axes = axes_of(x, axis)

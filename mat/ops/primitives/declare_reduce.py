@@ -498,9 +498,7 @@ def _core(kind: Reduction, kernel: MatOp) -> Function:
 
 def _converted(kind: Reduction, function: Function, x: Operand, axis: AxisLike, keepdims: bool,
                out: Mat | None, dtype: DType) -> Mat:  # the parameters of `core`
-    """Return the reduction of `x` converted to `dtype`, and of that dtype, unless it is of
-    indices.
-    """
+    """Return the reduction of `x` converted to `dtype`, and of that dtype unless of indices."""
     x = kind.operand(x)
     found: Mat = function(x if x.dtype == dtype else x.astype(dtype), axis, keepdims, out)
     as_found = out is not None or kind.one_axis or found.dtype == dtype

@@ -98,9 +98,7 @@ def _is_inexact(x: Operand) -> bool:
 
 
 def _check_integer_power(x: Operand, p: Operand) -> None:
-    """Raise `PowerError` for negative integer powers of integers: NumPy would do so half-way
-    through an array.
-    """
+    """Raise `PowerError` for negative powers of integers, before anything is written."""
     if _is_inexact(x) or _is_inexact(p) or (isinstance(x, Mat) and not x.size):  # quickly
         return
     alike = isinstance(x, Mat) and isinstance(p, Mat) and x.element_type is p.element_type
@@ -257,9 +255,7 @@ def _only_moves(x: Operand, out: Mat) -> bool:
 
 
 def _source_apart(args: Arguments) -> Arguments:
-    """Return the arguments of `assign`, with a copy of a source of another dtype that overlaps what
-    is written: elements of different sizes move by different distances.
-    """
+    """Return the arguments of `assign`, with a copy of an overlapping source of another dtype."""
     x, out = args
     apart = (isinstance(x, Mat) and isinstance(out, Mat) and x.element_type != out.element_type
              and must_copy(x, out))
@@ -290,9 +286,7 @@ def assign_converted(cpu: Engine, x: Mat, out: Mat) -> Function:
 @assign.prepare("array", dtypes=STORED,
                 when=lambda x, out: isinstance(x, Mat) and must_copy(x, out))
 def assign_overlapping(np: Engine, x: Mat, out: Mat) -> Function:
-    """Return a function that copies `x` first, since NumPy omits that for arrays of one axis that
-    step in the same direction, even by different steps.
-    """
+    """Return a function that copies `x` first, which NumPy omits along one axis."""
     if is_shift(x, out):
         # from the right end, and without a copy of the source
         return lambda x, out: np.copyto(out.reshape(-1), x.reshape(-1))

@@ -230,9 +230,7 @@ def summed_between(x: object, indices: object) -> Operand:
 
 
 def added_at(x: object, indices: object, value: Operand) -> bool:
-    """Add a number, a row, or a row for each index to the rows of a packed Mat that indices select,
-    one after another, as NumPy's ``add.at``; return False, with nothing done, for other arguments.
-    """
+    """Add a number or rows to rows that indices select; False, with nothing done, for others."""
     if type(x) is not _mat or type(indices) is not _mat or not none_else():
         return False
     view: Any = x
@@ -258,9 +256,7 @@ def added_at(x: object, indices: object, value: Operand) -> bool:
 # the parameters are Mats and the layouts that they had
 def _rows_added(view: Mat, layout: Layout, at: Mat, one: Layout, source: Mat | None,
                 part: Layout | None, number: float) -> bool:
-    """Add the rows of a source, or a number, to rows; return False, with nothing done, where an
-    access has to be opened, for Mats of one storage, and for indices of no row.
-    """
+    """Add a source's rows, or a number, to rows; return False for operands of one storage."""
     view._locate()
     at._locate()
     if source is not None:
@@ -370,9 +366,7 @@ def traced(x: object) -> Operand:
 
 
 def chosen(condition: object, a: object, b: object) -> Operand:
-    """Return the elements of `a` where a Mat of bools is true, and else those of `b`: Mats of one
-    dtype, one of them perhaps a number that this can represent.
-    """
+    """Return the elements of `a` where bools are true, else of `b`: Mats or a fitting number."""
     if type(condition) is not _mat:
         return None
     truth: Any = condition
@@ -430,18 +424,14 @@ def same(x: object) -> Operand:
 
 
 def leaves_dtype(number: Any, kind: str) -> bool:
-    """Return whether all dtypes of a kind represent a number, so that a result has that of the Mat:
-    floats any float, integers and floats a small integer.
-    """
+    """Return whether all dtypes of a kind represent a number, which so has no effect on them."""
     if type(number) is float:
         return kind == "f"
     return type(number) is int and kind in "fiu" and 0 <= number < _SMALL
 
 
 def clipped(x: object, low: Any, high: Any) -> Operand:
-    """Return the elements between two numbers that leave the dtype as it is, or Mats of it; of
-    bools between integers, NumPy's integers.
-    """
+    """Return elements between numbers or Mats of the dtype; of bools, NumPy's integers."""
     if type(x) is not _mat or type(low) is not type(high):
         return None
     view: Any = x
@@ -493,9 +483,7 @@ def differenced(x: object, axis: object) -> Operand:
 
 
 class Spread:
-    """A copy with several copies of each element: the form of the result, how its elements are
-    read, along axes without steps, and how they are written.
-    """
+    """A copy with several copies of each element: its form, and layouts to read and write."""
 
     __slots__ = ("form", "source", "target")
 
@@ -513,9 +501,7 @@ class Spread:
 
 
 def repeated(x: object, count: object, axis: object) -> Operand:
-    """Return each element along an axis `count` times; with `axis` None, of a packed Mat in
-    row-major order.
-    """
+    """Return each element `count` times along an axis, or of a packed Mat with `axis` None."""
     if type(x) is not _mat or type(count) is not int or not (axis is None or type(axis) is int):
         return None
     view: Any = x
@@ -613,9 +599,7 @@ def _remembered(key: object, spread: Spread) -> Spread:
 
 
 def rolled(x: object, shift: object, axis: object) -> Operand:
-    """Return a packed Mat with the elements rolled by `shift` along `axis`, or of the flattened Mat
-    if that is None; by several shifts along as many axes one after the other.
-    """
+    """Return a packed Mat rolled along `axis`, along several in turn, or flattened for None."""
     if type(shift) is tuple and type(axis) is tuple:
         return _rolled_in_turn(x, shift, axis)
     if type(x) is not _mat or type(shift) is not int or not _blocks.enabled:

@@ -191,9 +191,7 @@ def add_sign_numpy(np: Engine, alpha: Number, a: Array, beta: Number, b: Array) 
 
 
 def _scales_fit(scales: Mat, a: Mat, out: Mat) -> bool:
-    """Return whether the kernel of products can take the scales as a vector; the check has seen to
-    overlaps.
-    """
+    """Return whether kernels can take the scales as a vector; overlaps are checked."""
     return scales.layout.contiguous or scales.layout.vector is not None
 
 

@@ -50,9 +50,7 @@ def check_are_mats(name: str, mats: object) -> list[Mat]:
 
 
 def joined(mats: object, axis: object) -> Mat | None:
-    """Fast path: return Mats of one dtype joined along an axis that they have: small ones at once,
-    or on a device; None for other arguments.
-    """
+    """Fast path: return Mats of one dtype joined along an axis; None for other arguments."""
     return _joined_there(mats, axis, False) if _in_use else joined_along(mats, axis)
 
 
@@ -62,9 +60,7 @@ def stacked(mats: object, axis: object) -> Mat | None:
 
 
 def _joined_there(mats: object, axis: object, stacks: bool) -> Mat | None:
-    """Fast path: join Mats on the device in use, each of which is copied by one launch; None for
-    other arguments, and for devices without kernels or with a limit.
-    """
+    """Fast path: join Mats on the device in use, by a launch each; None for others."""
     if type(axis) is not int or (type(mats) is not list and type(mats) is not tuple) or not mats:
         return None
     device = _device_in_use()
@@ -93,9 +89,7 @@ def _joined_there(mats: object, axis: object, stacks: bool) -> Mat | None:
 
 
 def _length_there(parts: list[Any], k: int, stacks: bool) -> int:
-    """Return the length of the axis along which Mats are joined; -1 if their shapes do not fit, if
-    they have several dtypes or no elements, or are not for devices.
-    """
+    """Return the length of joined Mats along an axis; -1 if they do not fit together there."""
     first, total = parts[0], 0
     like = first.layout.shape
     for one in parts:
@@ -200,9 +194,7 @@ def _concat(parts: list[Mat], k: int, shape: Ints, out: Mat | None) -> Mat:
 
 
 def allocated_there(device: Device, target: Mat, parts: list[Mat]) -> bool:
-    """Return whether a new Mat has memory on a device, where windows of it are then overwritten
-    by Mats of its dtype, one after another.
-    """
+    """Return whether a new Mat has memory on a device, to be overwritten by parts of its dtype."""
     if device.memory.limit is not None or any(
             m.element_type is not target.element_type for m in parts):
         return False
@@ -229,18 +221,14 @@ def _write_parts(target: Mat, parts: list[Mat], axis: int, block: Overwriting) -
 
 
 def write_windows(target: Mat, windows: Iterable[tuple[tuple[slice, ...], Mat]]) -> None:
-    """Overwrite windows of a new Mat, each with another Mat, on the device in use; the other
-    elements of `target` become arbitrary.
-    """
+    """Overwrite windows of a new Mat on the device in use; its other elements are arbitrary."""
     device = device_of(target)
     _write(target, windows, _overwriting_for_c if device is CPU else device.overwriting)
 
 
 def _write(target: Mat, windows: Iterable[tuple[tuple[slice, ...], Mat]],
            block: Overwriting) -> None:
-    """Overwrite windows within a block, all of them or none; `target` becomes fresh when all are
-    there, unless a device has room for one after another only.
-    """
+    """Overwrite windows, all or none if there is room for all of `target`."""
     moves, device = list(windows), in_use()
     arbitrary = target.storage.pristine and target.storage.fill_value is None
     if device.implementations and not OBSERVERS and arbitrary and allocated_there(

@@ -62,9 +62,7 @@ class PlaceGrid(TileGrid):
 
 
 def grid_of(kernel: Any, args: Arguments, kwargs: Keywords) -> TileGrid:
-    """Return the grid of a call, in which raw operands stay whole, and those with windows have
-    their neighbours; along axes at whose ends the others are, they are whole, too.
-    """
+    """Return the grid of a call: raw operands are whole, windows have their neighbours."""
     shape: Ints = args[kernel.main_output].shape
     every = tuple(range(len(shape)))
     axes, halos = dict[int, GridAxes](), dict[int, Ints]()
@@ -96,9 +94,7 @@ def check_places(name: str, source: KernelSource, mats: Sequence[Mat], shape: In
 
 def places_of(engine: Any, source: KernelSource, mats: Sequence[Mat], shape: Ints,
               where: Where) -> Any:
-    """Return what the kernel is to know of places, for Mats of these forms; `shape` is that of the
-    Mats that are written.
-    """
+    """Return what the kernel is to know of places, for Mats that are written in `shape`."""
     none = (0,) * len(shape)
     first, whole, origins = where or (none, shape, (none,) * len(mats))
     rest = iter(origins)
@@ -156,9 +152,7 @@ def _count(shape: Ints) -> int:
 
 
 def checked(prepare: Function, places: Any, name: str, source: KernelSource) -> Function:
-    """Return the implementation that raises an error for places outside of an operand; `prepare`
-    returns the kernel that knows of places.
-    """
+    """Return the implementation that raises for places outside, made by `prepare`."""
     report = ffi.new("int64_t[5]")
     facts = [*places.facts, int(ffi.cast("intptr_t", report))]
     kernel = prepare(places._replace(facts=facts))

@@ -95,9 +95,7 @@ class Typed(NamedTuple):
 
     @property
     def value(self) -> str:
-        """The dtype character of its value in the source: where that is complex, all complex
-        numbers are of one type; floats of 8 and 16 bits are float.
-        """
+        """The dtype character of its value: one complex type for all, float for smaller ones."""
         if BY_CHAR[self.char].kind == "c" and BY_CHAR[self.whole].kind == "c":
             return self.whole
         return "f" if self.char in SMALL else self.char
@@ -124,9 +122,7 @@ class Typed(NamedTuple):
 
 
 class KernelSource(NamedTuple):
-    """A kernel for operands of certain dtypes: the statements, and the dtype character of `T`, the
-    type of undeclared numbers, to which all operands promote.
-    """
+    """A kernel's statements and operands, and the dtype of `T`, to which all promote."""
 
     statements: str
     operands: tuple[Typed, ...]
@@ -175,9 +171,7 @@ class KernelSource(NamedTuple):
 
     @property
     def counters(self) -> list[str]:
-        """The indices that the function takes: those used, and those that windows need, by their
-        axes from the last one.
-        """
+        """The indices that the function takes: those used, then those of windows by axis."""
         windows = max((len(x.declared.radii) for x in self.operands), default=0)
         return [*(n for n in self.names if n[0] == "i"),
                 *(f"mat_last{k}" for k in range(windows, 0, -1))]
@@ -250,9 +244,7 @@ class KernelSource(NamedTuple):
         return f"mat_user({', '.join(filter(None, (plain, *given)))}); "
 
     def _c_loop(self, name: str, setup: str, each: str) -> list[str]:
-        """Return the definition of the kernel: with windows, the elements all of whose neighbours
-        are there are apart, since these are vectorised; so are raw operands without gaps.
-        """
+        """Return the kernel's loop: elements with all neighbours are apart, to be vectorised."""
         windows = [(k, x) for k, x in enumerate(self.mats) if x.declared.radii]
         if self.walks:
             setup += f"const bool mat_no_gaps = {self._c_flat()}; "

@@ -30,9 +30,7 @@ from . import philox
 
 
 def by_counters(operation: Op, each: Mapping[str, int]) -> Cutter:
-    """Return the cutter of an operation whose last arguments are the halves of the counter and the
-    Mat to write; `each` has, for its dtype character, how many elements a counter makes.
-    """
+    """Return the cutter of draws; `each`: how many elements a counter makes, by dtype."""
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         *numbers, low, high, x = args
         packed = x if x.layout.contiguous else new_like(x, x.shape, x.dtype)
@@ -125,10 +123,7 @@ SINGLE = np.dtype(np.float32)
 
 
 def _real_char(name: str, x: Mat, label: str, number: Number) -> str:
-    """Return the dtype character of the real numbers to draw for `x`.
-
-    Raise unless `x` is a writable Mat, and `number` a real number.
-    """
+    """Return the dtype character to draw for a writable Mat and a real number, or raise."""
     if not isinstance(x, Mat):
         raise DTypeError(f"{name} writes a Mat, got {type(x).__name__}; mat.from_numpy(a) wraps an "
                          "array")

@@ -70,9 +70,7 @@ def _along_lines(operation: Op, step: Function, args: tuple[Mat, Mat, int],
 
 def _along_chunks(operation: Op, continued: Op, args: tuple[Mat, Mat, int],
                   budget: int) -> Iterator[Tile]:
-    """Yield tiles of whole chunks, two at least, since shorter lines have another order; without
-    room for these the host computes.
-    """
+    """Yield tiles of at least two whole chunks; without room for these the host computes."""
     x, out, axis = args
     every = tuple(range(x.ndim))
     grid = tile_grid.TileGrid(x.shape, {0: every, 1: every}, args, besides=[(out, every)] * 2)
@@ -188,9 +186,7 @@ def _in_order(rule: np.ufunc, x: Array, out: Array, begun: bool) -> None:
 
 
 def _after_others(rule: np.ufunc, parts: Array, first: Array | None) -> None:
-    """Combine each part, a row of running totals, with the totals of `first` and the parts
-    before it.
-    """
+    """Combine each row of running totals with those of `first` and the rows before it."""
     totals = parts[..., -1] if first is None else np.concatenate([first, parts[..., -1]], -1)
     before = rule.accumulate(totals, -1, parts.dtype)[..., :-1, None]
     later = parts[..., int(first is None):, :]
@@ -240,9 +236,7 @@ def _into(kernel: MatOp, pairs: set[tuple[str, str]], x: Mat, out: Mat, axis: in
 
 @cache
 def _dtype_of(rule: np.ufunc, dtype: DType) -> DType:
-    """Return the dtype of the result for elements of `dtype`: sums and products of integers are at
-    least int64.
-    """
+    """Return the dtype of the result; sums and products of integers are at least int64."""
     try:
         return rule.accumulate(np.ones(1, dtype)).dtype
     except TypeError:

@@ -26,9 +26,7 @@ _WIDE = (FLOAT64, FLOAT32)
 
 @op(method="", by_form=True)
 def select(condition: Input, a: Input, b: Input, out: Output) -> None:
-    """Copy to `out` the element of `a` where `condition`, of bool, is true, and else that of `b`,
-    both of the dtype of `out`; all broadcast to its shape.
-    """
+    """Copy to `out` the element of `a` where `condition`, else that of `b`, all broadcast."""
     for x in (condition, a, b):
         if broadcast_shapes((x.layout.shape, out.layout.shape)) != out.layout.shape:
             raise ShapeError(f"an operand of shape {x.shape} does not broadcast to {out.shape}, "
@@ -67,9 +65,7 @@ def is_true(x: Mat) -> Mat:
 
 
 def where(condition: Mat, a: Operand, b: Operand) -> Mat:
-    """Return a new Mat with the element of `a` where `condition` is not 0, and else that of `b`;
-    numbers of Python take the dtype of the other operand, if it can represent them.
-    """
+    """Return `a` where `condition` is not 0, else `b`; Python's numbers adapt to the other one."""
     if not are_alike(a, b):
         dtype = adapted_to(a, b) or promoted_by(a, b)
         a, b = (_as_mat(v, dtype, condition) for v in (a, b))
@@ -82,9 +78,7 @@ def are_alike(a: Operand, b: Operand) -> bool:
 
 
 def adapted_to(a: Operand, b: Operand) -> DType | None:
-    """Return the dtype of the operand that is a Mat, if it can represent the other operand, a float
-    or an integer of Python; else None.
-    """
+    """Return the dtype of the operand that is a Mat, if it represents the other; else None."""
     x, number = (b, a) if type(b) is Mat else (a, b)
     if type(x) is not Mat:
         return None

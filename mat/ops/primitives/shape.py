@@ -132,9 +132,7 @@ def transpose(a: Operand, axes: AxisLike = None, out: Mat | None = None) -> Mat:
 
 @lru_cache(256)
 def _permuted(shape: Ints, strides: Ints, displacement: int, axes: Ints) -> Layout:
-    """Return the layout with its axes in another order; remembered, since it takes longer than to
-    copy a small matrix.
-    """
+    """Return the layout with its axes in another order, remembered."""
     return Layout(shape, strides, displacement).permute(axes)
 
 

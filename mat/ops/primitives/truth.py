@@ -100,9 +100,7 @@ ANY, ALL, COUNT_NONZERO = (vars(core)["op"] for core in (_any, _all, _count_nonz
 
 
 def _decision(core: Function, reduction: Function, of_nothing: bool) -> Function:
-    """Return a function of what is true, ``f(x, axis=None, keepdims=False, out=None)``, which is a
-    reduction of truth that is not defined of nothing on devices with kernels of their own.
-    """
+    """Return a reduction of truth that devices with kernels compute by another one."""
     def decide(x: Mat, axis: AxisLike = None, keepdims: bool = False,
                out: Mat | None = None) -> Mat:
         if not (IN_USE and has_kernels(x)):

@@ -330,9 +330,7 @@ class Kernel(Op):
             all(x.device_enabled for x in mats.values()), None)
 
     def _numbers(self, given: dict[str, Any]) -> Iterator[Any]:
-        """Yield the dtypes that are declared for numbers, or the numbers themselves: NumPy takes
-        texts for names of dtypes.
-        """
+        """Yield the declared dtypes of numbers, or the numbers: texts are no dtypes here."""
         for x in self.declared:
             if x.direction == "number":
                 if x.dtype is None:
@@ -680,9 +678,7 @@ class KernelReduction:
         return found
 
     def _as_input(self, name: str, value: Operand, like: list[DType]) -> Operand:
-        """Return a number as a Mat without axes, of the dtype that is declared, or that the Mats
-        promote it to.
-        """
+        """Return a number as a Mat without axes, of the declared or the promoted dtype."""
         if name not in self.numbers or isinstance(value, Mat):
             return value
         dtype = next(x.dtype for x in self.map.declared if x.name == name)

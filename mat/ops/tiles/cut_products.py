@@ -83,9 +83,7 @@ def _operand(x: Mat, down: str, across: str) -> ProductOperand:
 
 
 def plan_product(product: MatrixProduct, room: int) -> tuple[ProductForm, ProductBlocks]:
-    """Return the cut of a product, with operands that are on the device left there or not,
-    whichever copies less; raise `TileTooLarge` if there is no room for one element of each.
-    """
+    """Return the cut of a product that copies least, operands being left there or not."""
     form, found = product.form(), []
     there = [k for k, x in enumerate((product.a, product.b)) if is_there(x)]
     for kept in {(), tuple(there[:1]), tuple(there[1:]), tuple(there)}:
@@ -104,9 +102,7 @@ def plan_product(product: MatrixProduct, room: int) -> tuple[ProductForm, Produc
 
 
 def product_tiles(product: MatrixProduct, budget: int) -> Iterator[Tile]:
-    """Yield the tiles of a product; together with data for the next tile, one takes twice the
-    budget.
-    """
+    """Yield the tiles of a product; with data for the next one, each takes twice the budget."""
     limit = in_use().memory.limit
     room = 2 * budget if limit is None else min(2 * budget, limit)
     _, blocks = plan_product(product, room - room // _SPARE)
@@ -155,9 +151,7 @@ class _Steps:
         return found
 
     def order(self, window: tuple[slice, slice, slice]) -> tuple[int, bool]:
-        """Return a key that puts panels first that the device has already, where their order has
-        no effect on the result: they would have left it before their turn.
-        """
+        """Return a key that puts panels first that are there, where the order has no effect."""
         rows, columns, inner = window
         if self.blocks.outer == "c":
             return 0, False
@@ -197,9 +191,7 @@ def _compute(multiply: Multiply, a: Mat, b: Mat, beta: Number | None, result: St
 
 
 def _and_use(run: Callable[[], object], stays: Mat) -> object:
-    """Carry out a tile, and let the device evict other copies than the one that stays, opened
-    before them.
-    """
+    """Carry out a tile, and let the device evict other copies than the one that stays."""
     found = run()
     device = in_use()
     if device is not CPU:
@@ -214,9 +206,7 @@ def _and_use(run: Callable[[], object], stays: Mat) -> object:
 # the parameters are those of the operation
 def panel_tiles(a: Mat, beta: Number, c: Mat, budget: int,
                 update: Callable[[Mat, Number, Mat], object]) -> Iterator[Tile]:
-    """Yield tiles that compute ``c <- beta c`` and an update by each panel of columns of `a`, for a
-    square `c` that fits and is written in part.
-    """
+    """Yield tiles of ``c <- beta c`` and an update by each panel of `a`; `c` fits."""
     result = StagedResult(c, c.dtype, True)
     k = a.layout.shape[1]
     width = max(1, (2 * budget - c.nbytes) // max(1, 2 * len(a) * a.element_size))
@@ -261,9 +251,7 @@ def stack_tiles(product: MatrixProduct, budget: int) -> Iterator[Tile]:
 
 
 def _as_matrices(product: MatrixProduct) -> MatrixProduct:
-    """Return the same product with the leading axes of A and C as part of their rows, if there is
-    one B and views can do it.
-    """
+    """Return the product with leading axes of A and C as rows, if there is one B."""
     a, b, c = product.a, product.b, product.c
     if c.ndim == 2 or b.size != prod(b.layout.shape[-2:]) or (
             a.layout.shape[:-2] != c.layout.shape[:-2]):

@@ -44,9 +44,7 @@ ByRuns = Callable[[Sorting, Mat, Mat, bool, int], Iterator[Tile]]
 
 
 def by_sorted_lines(operation: Gridded, sorting: Sorting, by_runs: ByRuns) -> Cutter:
-    """Return the cutter of an operation that sorts lines: between them, and where there is no room
-    for one line `by_runs`.
-    """
+    """Return the cutter of a sort: between lines, and for too long ones `by_runs`."""
     def of_each_line(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         axis, descending = as_axis(args[2], args[0].ndim), args[3]
         others = [1 if k == axis else n for k, n in enumerate(args[0].shape)]
@@ -139,9 +137,7 @@ Pieces = list[tuple[int, int]]  # where the elements of each run begin and end
 
 
 def _merges(runs: Mat, length: int) -> Iterator[tuple[slice, Pieces]]:
-    """Yield the parts of the result, each of at most `length` elements, and where their elements
-    are in the sorted runs of that length.
-    """
+    """Yield the parts of the result, and where their elements are in the sorted runs."""
     if not in_use().computes:  # nothing was sorted
         cuts = _even_cuts(runs.size, length)
     else:
@@ -157,9 +153,7 @@ def _merges(runs: Mat, length: int) -> Iterator[tuple[slice, Pieces]]:
 
 
 def _steps(length: int, count: int) -> tuple[int, int]:
-    """Return the distance of the elements that mark cuts in `count` runs, and how many marks a part
-    of the result has.
-    """
+    """Return the distance of marks of cuts in `count` runs, and the marks of a part."""
     step = max(1, length // (2 * count))
     return step, max(1, (length - count * step if step > 1 else length) // step)
 

@@ -125,10 +125,7 @@ class ReadingAhead:
             self.thread.join()
 
     def begin(self, following: FileRanges, passed: FileRanges) -> None:
-        """Begin to read some bytes and to release others.
-
-        Where nothing has to be read, no thread waits for another.
-        """
+        """Begin to read some bytes, by the thread if any are missing, and to release others."""
         missing = [at for at in following if not _is_cached(*at)]
         self.reads = bool(missing)
         # it is not in a forked child
@@ -138,9 +135,7 @@ class ReadingAhead:
             _release(passed)
 
     def wait(self) -> None:
-        """Wait for the requested reads: accesses meanwhile would make the system alternate between
-        two places.
-        """
+        """Wait for the requested reads, which accesses meanwhile would slow down."""
         asked, thread = self.asked, self.thread
         if not self.reads or thread is None or not thread.is_alive():
             return
@@ -168,9 +163,7 @@ class ReadingAhead:
         _release(further)
 
     def _go_on(self, further: FileRanges) -> None:
-        """Read as much again of files that are read from one end to the other, until something is
-        asked for: the disk has something to do meanwhile.
-        """
+        """Read on in files that are read in order, until something is asked for."""
         for pages, begin, end in further:
             for start in range(begin, min(end, len(pages)), PIECE):
                 if not self.asked.empty():
@@ -185,9 +178,7 @@ def _is_cached(pages: FilePages, begin: int, end: int) -> bool:
 
 
 def _read(pages: FilePages, begin: int, end: int) -> None:
-    """Let the system read some bytes, and map them unless they are very many, of views with gaps in
-    between.
-    """
+    """Let the system read some bytes, and map them unless they are very many."""
     if end - begin > MOST or not pages.populate(begin, end):
         pages.announce(begin, end)
 

@@ -27,9 +27,7 @@ _WORK: Number = 100_000  # how hard NumPy may try before the answer is "perhaps"
 
 
 class _Address:
-    """An array that is never accessed: NumPy's overlap test needs addresses only. Its elements
-    have one byte.
-    """
+    """An array of bytes that is never accessed: NumPy's test needs addresses only."""
 
     def __init__(self, shape: Ints, strides: Ints, first: int) -> None:
         self.__array_interface__: dict[str, object] = {
@@ -38,9 +36,7 @@ class _Address:
 
 
 def overlap(x: Mat, y: Mat) -> bool:
-    """Return whether `x` and `y` have a common element; True also where deciding would take too
-    long.
-    """
+    """Return whether `x` and `y` have a common element, or deciding takes too long."""
     if x.storage is not y.storage or not x.size or not y.size:
         return False
     a, b = x.layout, y.layout
@@ -59,9 +55,7 @@ def _in_bytes(x: Mat) -> tuple[Ints, Ints]:
 @lru_cache(1024)  # in a loop the same views meet again and again
 def _meet(shape: Ints, strides: Ints, other_shape: Ints, other_strides: Ints,
           distance: int) -> bool:
-    """Return whether two layouts with elements, the second `distance` after the first, have a
-    common one.
-    """
+    """Return whether two layouts, the second `distance` after the first, share an element."""
     (low, high), (start, end) = _bounds(shape, strides), _bounds(other_shape, other_strides)
     if high < distance + start or distance + end < low:
         return False
@@ -101,26 +95,20 @@ def _axes(layout: Layout) -> list[tuple[int, int]]:
 
 
 def must_copy(x: Mat, out: Mat) -> bool:
-    """Return whether `x` is to be copied before `out` is written from it: where they share
-    elements, but not each its own counterpart.
-    """
+    """Return whether `x` and `out` share elements, but not each its own counterpart."""
     return (x.storage is out.storage and x is not out and not same_elements(x, out)
             and overlap(x, out))
 
 
 def is_shift(x: Mat, out: Mat) -> bool:
-    """Return whether all elements move by one distance, and follow each other at one step: so they
-    can be copied within one storage in the right order, beginning at one end.
-    """
+    """Return whether all elements move by one distance and follow each other at one step."""
     a, b = x.layout, out.layout
     return a.size == b.size and ((a.contiguous and b.contiguous) or (
         len(a.shape) == len(b.shape) == 1 and a.strides == b.strides))
 
 
 def apart_from(value: Operand, out: Mat) -> Operand:
-    """Return a copy of `value` if it is an array in the host memory of `out`, else itself: as a Mat
-    of another storage, its overlap could not be detected.
-    """
+    """Return a copy of an array in the host memory of `out`, or itself: its overlap is unknown."""
     if not isinstance(value, np.ndarray):
         return value
     memory = out.storage.handles.get(HOST)
@@ -128,9 +116,7 @@ def apart_from(value: Operand, out: Mat) -> Operand:
 
 
 def check_disjoint(name: str, out: Mat, *inputs: Mat, same: bool = False) -> None:
-    """Raise `AliasError` if `out` shares elements with an input; with `same`, only if not all, one
-    by one, are shared.
-    """
+    """Raise `AliasError` if `out` shares elements; with `same`, only if not all, one by one."""
     for x in inputs:
         if must_copy(x, out) if same else overlap(x, out):
             raise AliasError(f"{name} cannot write {out.label()}, which overlaps its input "
@@ -210,9 +196,7 @@ def apart(*operands: Operand) -> bool:
 
 
 def converted(dtype: DType, *operands: Operand) -> bool:
-    """Return whether a kernel that computes in `dtype` can do so once other elements are converted
-    to it.
-    """
+    """Return whether a kernel can compute in `dtype` once other elements are converted."""
     return one_by_one(*operands, dtype=dtype) and all(
         x.element_type == dtype or converts(x.element_type, dtype)
         for x in operands[:-1] if type(x) is Mat)

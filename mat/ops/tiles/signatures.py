@@ -98,9 +98,7 @@ def lines_along(args: Arguments, kwargs: Keywords) -> TileGrid:
 
 
 def with_copies(operation: Gridded, args: Arguments) -> Arguments:
-    """Return arguments with copies of the operands that share elements with the result at other
-    positions, and would be overwritten before they are read.
-    """
+    """Return arguments with copies of operands that the result would overwrite unread."""
     out = args[operation.result]
     with calls_of_their_own():  # that are cut, too, if there is no room for them
         copies = {id(x): x.copy() for k in operation.operands
@@ -125,9 +123,7 @@ def _tiles_or_packed(operation: Gridded, grid: TileGrid, kwargs: Keywords,
 
 
 def _packed_tile(operation: Gridded, args: Arguments, kwargs: Keywords, budget: int) -> Tile:
-    """Return a tile whose operands are packed where that takes less room, those on the device only
-    if it needs more than `budget` bytes else.
-    """
+    """Return a tile of packed operands; those on the device only to fit into `budget`."""
     found = tile_of(operation, args, kwargs)
     read = {id(x) for x in found.reads}
     results = {id(x): StagedResult(x, x.dtype, id(x) in read) for x in found.writes}
@@ -166,9 +162,7 @@ Combine = Callable[[list[Any], DType], Any]  # of the numbers of the pieces
 
 
 def by_pieces(operation: Gridded, combine: Combine | None = None) -> Cutter:
-    """Return the cutter of an operation of BLAS level 1, with the parameters ``n``, ``incx`` and
-    ``incy``; `combine` makes the result of the numbers that the pieces give.
-    """
+    """Return the cutter of an operation of BLAS level 1, whose numbers `combine` merges."""
     operation.reads_once = True
 
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
@@ -187,9 +181,7 @@ def by_pieces(operation: Gridded, combine: Combine | None = None) -> Cutter:
 
 
 def all_true(operation: Gridded) -> Cutter:
-    """Return the cutter of an operation that tests whether a condition holds for all elements of
-    its operands of one shape.
-    """
+    """Return the cutter of a test of all elements of operands of one shape."""
     operation.reads_once = True
 
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
@@ -206,9 +198,7 @@ def _differ_in_shape(operation: Gridded, args: Arguments) -> bool:
 
 def _as_vectors(operation: Gridded, args: Arguments, n: int | None = None,
                 **incs: int) -> tuple[Arguments, list[tuple[Mat, Mat]]]:
-    """Return the arguments with vectors of the elements that are used, and those that are written
-    and have to be packed with their packed copies.
-    """
+    """Return the arguments with vectors of used elements, and written ones with packed copies."""
     found, packed = list(args), []
     for k in operation.operands:
         view = args[k]

@@ -28,16 +28,12 @@ def is_compact(view: Mat) -> bool:
 
 
 def staged(view: Mat) -> Mat:
-    """Return `view`, or a copy with its axes in the same order, made on the host, unless the device
-    has the elements.
-    """
+    """Return `view`, or a packed copy made on the host unless the device has the elements."""
     return view if is_there(view) else without_gaps(view)
 
 
 def without_gaps(view: Mat) -> Mat:
-    """Return `view`, or if it has gaps, a copy with its axes in the same order, made on the
-    host.
-    """
+    """Return `view`, or if it has gaps, a copy in the order of its axes, made on the host."""
     if is_compact(view):
         return view
     found: Mat = on_host(view).copy("K")
@@ -54,9 +50,7 @@ def on_host(view: Mat) -> Mat:
 
 
 def by_host(operation: Function, args: Arguments, kwargs: Keywords) -> Tile:
-    """Return the tile in which the host carries out an operation: on operands that a device would
-    receive element by element for a single use, and not at once.
-    """
+    """Return the tile in which the host carries out an operation."""
     def run() -> object:
         note_fallback(operation.__name__, *(x for x in args if isinstance(x, Mat)))
         return operation(*(on_host(x) if isinstance(x, Mat) else x for x in args), **kwargs)

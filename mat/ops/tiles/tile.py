@@ -180,9 +180,7 @@ def by_stacks(operation: Gridded, otherwise: Cutter | str) -> Cutter:
 
 
 def or_by_host(operation: Gridded) -> Cutter:
-    """Return the cutter that leaves an operation to the host: a device would be given all of an
-    operand for a few elements.
-    """
+    """Return the cutter that leaves an operation to the host."""
     return lambda args, kwargs, budget: iter((_staging.by_host(operation, args, kwargs),))
 
 
@@ -193,9 +191,7 @@ PATIENCE = 5.0  # seconds that a call waits in all for other threads to leave it
 
 
 class Cut(Nested):
-    """The operations with a tile in progress, its number, from 1 on, and the operands of the
-    outermost one.
-    """
+    """The operations with a tile in progress, its number from 1 on, the outermost operands."""
 
     __slots__ = ("number", "operands", "operations")
 
@@ -216,9 +212,7 @@ def being_cut() -> tuple[Cuttable, ...]:
 
 
 def tile_now() -> tuple[str, int]:
-    """Return the operation that is carried out in tiles, the outermost one, and the number of the
-    tile, from 1 on; "" and 0 if there is none. Before the first tile, the number is 0.
-    """
+    """Return the outermost operation in tiles, and the tile's number; "" and 0 if none."""
     cut = still_open(CUT_NOW.get())
     return ("", 0) if cut is None or not cut.operations else (cut.operations[0].__name__,
                                                               cut.number)
@@ -269,9 +263,7 @@ class Patience:
         self.end: float | None = None
 
     def lasts(self, shortage: OutOfDeviceMemory) -> bool:
-        """Wait until another thread has ended a use; return False if none had begun one, or it is
-        too late, or the call is a part of another one that has to make room first.
-        """
+        """Wait until another thread has ended a use; return False if that is no use."""
         if not shortage.used_by_others or being_cut():
             return False
         now, before = monotonic(), self.memory.used_by_others()
@@ -286,9 +278,7 @@ class Patience:
 
 
 def span_bytes(*views: Operand) -> int:
-    """Return the bytes that a device needs for these views: each takes the range of its storage
-    from its lowest element to its highest. Numbers take none.
-    """
+    """Return the bytes that a device needs for views, each the range of its elements."""
     spans = {(id(x.storage), *(edge * x.element_size for edge in x.layout.bounds))
              for x in views if isinstance(x, Mat)}
     return sum(high - low for _, low, high in spans)

@@ -74,9 +74,7 @@ class TileGrid:
         return prod(-(-n // max(1, length)) for n, length in zip(self.shape, lengths, strict=True))
 
     def _grown(self, lengths: list[int], k: int, budget: int) -> int:
-        """Return the largest length along axis `k` that fits, but so that all blocks are about
-        equally long.
-        """
+        """Return the largest length along axis `k` that fits, for blocks about equally long."""
         low, high = lengths[k], self.shape[k] + 1
         if k in self.whole or low >= high - 1:
             return low
@@ -92,9 +90,7 @@ class TileGrid:
                       key=lambda k: -sum(span.steps.get(k, 0) for span in self.spans))
 
     def windows(self, lengths: Ints, last: Collection[int] = ()) -> Iterator[tuple[slice, ...]]:
-        """Yield the slices of the axes for each block; blocks that differ in the axes `last` only
-        follow one another.
-        """
+        """Yield each block's slices; those that differ in the axes `last` follow each other."""
         order = sorted(self.order(), key=lambda k: k in last)
         starts = [range(0, max(1, self.shape[k]), max(1, lengths[k])) for k in order]
         for corner in product(*starts):

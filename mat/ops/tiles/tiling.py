@@ -132,9 +132,7 @@ class _CopiesAhead(Prefetch):
 
 
 def _brought_apart(views: Iterable[Mat]) -> list[Mat]:
-    """Return views without those of which others bring most elements: on the device, these are
-    copied from there.
-    """
+    """Return views without those of which others bring most elements to the device."""
     found: list[Mat] = []
     for x in views:
         others = [y for y in found if y.storage is x.storage]
@@ -174,9 +172,7 @@ class _Execution:
         self.before = [Contents(x) for x in written.values()]
 
     def undo(self) -> bool:
-        """Restore the written operands; return False if their contents are not all known, or cannot
-        be written.
-        """
+        """Restore the written operands; return whether all could be."""
         restored = [before.restore() for before in self.before]
         return bool(restored) and all(restored)
 
@@ -280,9 +276,7 @@ class _Execution:
                     progress.add_parts((*tile.reads, *tile.stays, *tile.writes), operands)
 
     def carry_out(self, tile: Tile, following: Tile | None, before: tuple[Mat, ...]) -> object:
-        """Carry out a tile, while data for the following one is copied to the device, and results
-        of the previous one to the host.
-        """
+        """Carry out a tile while the next one's data and the last one's results are copied."""
         ahead = [] if following is None else self.apart(following.reads, tile.writes)
         home = self.apart(before, tile.writes) if 2 * self.written > self.limit else []
         room = *self.apart(tile.writes, before), *ahead
@@ -299,10 +293,7 @@ class _Execution:
         return tile.run()  # now that no copy for the next one is in the way
 
     def make_room(self, *views: Mat) -> bool:
-        """Evict the least recently used copies where there is no room for the views that are not on
-        the device: the memory itself would first evict copies that are fresh on the host, such as
-        the operands of this tile. Return whether there is room then.
-        """
+        """Evict the oldest copies for views that are not there; return whether there is room."""
         memory = self.device.memory
         if memory.limit is None:
             return True
@@ -311,9 +302,7 @@ class _Execution:
         return memory.has_room(nbytes)
 
     def apart(self, views: tuple[Mat, ...], written: tuple[Mat, ...]) -> list[Mat]:
-        """Return those views without elements that are written meanwhile, by a tile or by an open
-        block with a copy of its own.
-        """
+        """Return the views without elements that are written meanwhile."""
         return [x for x in views if not any(overlap(x, y) for y in written)
                 and not x.storage.is_being_written(x)]
 
