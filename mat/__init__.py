@@ -80,9 +80,7 @@ from .support.plugins import plugin as _plugin
 from .support.plugins import register_plugin as _register_plugin
 from .support.settings import configure, settings
 
-# isort: split
-from .numpy.attributes import matrix  # which hides the folder of that name
-
+globals().pop("matrix")  # the folder, which would hide a name of NumPy's
 _register_plugin("mat", __name__)  # the namespace of a Mat
 _register_plugin("cuda", f"{__name__}.cuda.device")
 _register_plugin("numpy_names", f"{__name__}.numpy.namespace.lookup")

@@ -22,9 +22,9 @@ from numpy.random import (
 
 from .matrix.generator import Rng, generator
 from .numpy.random import Generator, RandomState, default_rng
+from .numpy.random import drawn as _drawn
 from .support.close_names import name_what_is_close as _name_what_is_close
 from .support.types import Operand, ShapeLike
-from .support.unbound import documented as _documented
 
 __all__ = [
     "MT19937", "PCG64", "PCG64DXSM", "SFC64", "BitGenerator", "Generator", "Philox", "RandomState",
@@ -41,32 +41,14 @@ __all__ += _functions
 
 
 # Functions, not methods of a stream, in NumPy, too
-_UNIFORM = """Return numbers that are uniform on ``[0, 1)``, as `random_sample` does.
-
-Parameters
-----------
-size : int or tuple of int, optional
-    The shape; by default, one Python float is drawn.
-
-Returns
--------
-Mat or float
-    The numbers, from kernels of `mat` on the device in use.
-
-Examples
---------
->>> import mat
->>> mat.random.{name}((2, 3)).shape
-(2, 3)
-"""
 
 
-@_documented(_UNIFORM, name="ranf")
+@_drawn
 def ranf(size: ShapeLike | None = None) -> Operand:
     return _state.random_sample(size)
 
 
-@_documented(_UNIFORM, name="sample")
+@_drawn
 def sample(size: ShapeLike | None = None) -> Operand:
     return _state.random_sample(size)
 

@@ -59,14 +59,13 @@ class CopyCounter(WithLock, Observer):
         super().__init__()
 
     def copied(self, cube: Cube, source: Memory, target: Memory, seconds: float) -> None:
-        with self._lock:
-            self.h2d += source is host()
-            self.d2h += target is host()
-            self.bytes += cube.nbytes
+        self._count(cube.nbytes, source, target)
 
     def copied_runs(self, cube: Cube, source: Memory, target: Memory, runs: Runs,
                     seconds: float) -> None:
-        nbytes = runs.size * cube.nbytes // cube.units
+        self._count(runs.size * cube.nbytes // cube.units, source, target)
+
+    def _count(self, nbytes: int, source: Memory, target: Memory) -> None:
         with self._lock:
             if source is target:
                 self.within += nbytes
@@ -419,16 +418,11 @@ def check_directions() -> AbstractContextManager[DirectionReport]:
     return _DirectionsBlock()
 
 
-def _check_this_process() -> None:
-    """Check directions until the process ends, and print then the faults that were not raised."""
-    report = DirectionReport()
-    CHECK.begin(report)
+if "directions" in os.environ.get("MAT_DEBUG", "").split(","):  # until the process ends
+    CHECK.begin(DirectionReport())
     observe_always(CHECK)
+    # faults that were not raised
     atexit.register(lambda: [sys.stderr.write(f"mat: {text}\n") for _, text in CHECK.late])
-
-
-if "directions" in os.environ.get("MAT_DEBUG", "").split(","):
-    _check_this_process()
 
 
 # Ranges for NVIDIA's profilers

@@ -131,11 +131,6 @@ class Guarded:
         """Return the array in words."""
         return f"an array of {self.nbytes} bytes, made at {self.made},"
 
-    def is_intact(self) -> bool:
-        """Return whether nothing was written to the rest of its pages."""
-        return all(ctypes.string_at(begin, end - begin) == bytes([_PATTERN]) * (end - begin)
-                   for begin, end in self.rest)
-
     def unmap(self) -> None:
         """Give the pages back."""
         for guard in self.guards:
@@ -249,7 +244,9 @@ class Allocator:
 
     def check(self, block: Guarded) -> None:
         """Note a write to the rest of the last page."""
-        if not block.found and not block.is_intact():
+        if not block.found and any(
+                ctypes.string_at(begin, end - begin) != bytes([_PATTERN]) * (end - begin)
+                for begin, end in block.rest):
             block.found = True
             self._report(block, "has memory beside it that was written")
 

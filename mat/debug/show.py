@@ -90,8 +90,12 @@ def facts(x: Mat) -> list[str]:
         made = line_of(storage.made)
         return [f"storage: {size}, version {storage.version}{_state(x)}",
                 *([f"created at {made}"] if made else []), *_expression(x),
-                *_seen_part(x), *_memories(x), *_accesses(x), *_readers(x), *_views(x),
-                *_history(x)]
+                *_seen_part(x), *_memories(x),
+                *([f"accessed: {record.describe()}" for record in tuple(storage.accesses)]
+                  or ["not being accessed"]),
+                *_readers(x), *_views(x),
+                *(f"copied: {source} to {target}, version {version}"
+                  for source, target, version in storage.history or ())]
 
 
 def _seen_part(x: Mat) -> list[str]:
@@ -157,7 +161,7 @@ def _memories(x: Mat) -> list[str]:
             for m in memories.values() if m in x.storage.handles]
     rows += [(f"{c.memory.name} [{c.start}:{c.stop}]", str(c.nbytes),
               _shown(c.fresh) + (", kept" if c.is_kept else ""), _facets_of(x, c.memory) or "-")
-             for c in _parts_of(x)]
+             for c in (() if x.storage.spans is None else x.storage.spans.copies) if not c.whole]
     if not rows:
         return ["no copy anywhere"]
     return formatting.table([("memory", "bytes", "state", "facets"), *rows]).splitlines()
@@ -172,12 +176,6 @@ def _freshness(x: Mat, memory: Memory) -> str:
     return state + (", kept" if x.storage.is_kept(memory) else "") + users
 
 
-def _parts_of(x: Mat) -> list[SpanCopy]:
-    """Return the copies of parts of the storage."""
-    spans = x.storage.spans
-    return [] if spans is None else [c for c in spans.copies if not c.whole]
-
-
 def _shown(fresh: Runs) -> str:
     return f"fresh {fresh!r}" if fresh else "stale"
 
@@ -186,16 +184,6 @@ def _facets_of(x: Mat, memory: Memory) -> str:
     """Return the facets of a memory that were accessed, with their letters."""
     seen = [f for f in all_facets() if f.memory is memory and x.storage.seen & f.bit]
     return ", ".join(f"{f.name} ({f.letter})" for f in seen)
-
-
-def _accesses(x: Mat) -> list[str]:
-    return [f"accessed: {record.describe()}"
-            for record in tuple(x.storage.accesses)] or ["not being accessed"]
-
-
-def _history(x: Mat) -> list[str]:
-    return [f"copied: {source} to {target}, version {version}"
-            for source, target, version in x.storage.history or ()]
 
 
 @method("_repr_html_")
@@ -278,7 +266,9 @@ def strip(x: Mat) -> str:
     """Return the strip of the storage of `x`, with a key to its states."""
     storage = x.storage
     with storage.lock:
-        size, lines = max(storage.units, 1), [*_lines(storage), *_window(x)]
+        size, lines = max(storage.units, 1), [*_lines(storage)]
+        if storage.size and x.size != storage.size:  # it does not see all
+            lines.append(("seen", list(_pieces(x._touched(), "seen"))))
     rows = "".join(f"<span>{html.escape(title)}</span>{_drawing(pieces, size)}"
                    for title, pieces in lines)
     states = dict.fromkeys(piece.state for _, pieces in lines for piece in pieces)
@@ -318,13 +308,6 @@ def _copies(storage: Storage, everything: Runs) -> Iterator[tuple[Memory, Runs, 
     for memory, copies in by_memory.items():
         yield (memory, union(run(c.start, c.stop) for c in copies), union(c.fresh for c in copies),
                union(t.runs for t in spans.torn if t.copy in copies))
-
-
-def _window(x: Mat) -> Iterator[Line]:
-    """Yield a line for the elements that `x` sees, if it does not see all."""
-    storage = x.storage
-    if storage.size and x.size != storage.size:
-        yield "seen", list(_pieces(x._touched(), "seen"))
 
 
 def _pieces(runs: Runs, state: str) -> Iterator[Piece]:

@@ -11,11 +11,11 @@ import os
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise, starmap
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from ..core.access_record import AccessRecord
 from ..core.cube import Cube
@@ -38,6 +38,7 @@ from .trace_file import TraceEvent, chrome, page
 # what events are about: a cube, a copy of a part of one, or some of its elements
 Events: TypeAlias = Cube | SpanCopy | tuple[Cube, Runs]
 LEAST_TURNS = 3  # copies in alternating directions, from which on data moves back and forth
+E = TypeVar("E")  # an event, or a call
 
 
 class TiledCall(NamedTuple):
@@ -249,9 +250,7 @@ class Trace(CopyCounter):
         >>> len(t.ping_pong())
         1
         """
-        by_storage: dict[int, list[TraceEvent]] = {}
-        for event in (e for e in self.copies if not e.cut):
-            by_storage.setdefault(event.storage, []).append(event)
+        by_storage = _grouped((e for e in self.copies if not e.cut), lambda e: e.storage)
         found = [_back_and_forth(events) for events in by_storage.values()]
         return sorted((p for p in found if p is not None), key=lambda p: -p.nbytes)
 
@@ -328,8 +327,10 @@ class Trace(CopyCounter):
             return "\n".join(["<trace: nothing was moved>", *passes])
         head = ("line", "from host", "to host", "bytes", "ms", "within", "waits", "ms waited",
                 "packs", "allocations", "evictions", "fallbacks")
-        by_line = _by_line(e for e in self.events if e.kind != "free")
-        cells: list[tuple[str, ...]] = [head, *(_summary(line, events) for line, events in by_line)]
+        by_line = _grouped((e for e in self.events if e.kind != "free"), lambda e: e.line)
+        most_first = sorted(by_line.items(), key=lambda item: -sum(
+            e.nbytes for e in item[1] if e.kind == "copy"))
+        cells: list[tuple[str, ...]] = [head, *starmap(_summary, most_first)]
         return "\n".join([formatting.table(cells), *map(str, self.ping_pong()),
                           *_tiled_in_words(self.tiled, self.events),
                           *passes, *_lacking(self.events)])
@@ -367,13 +368,12 @@ def _label(cube: Cube) -> str:
     return f"<{formatting.counted(cube.size, 'element')} of {cube.dtype}>"
 
 
-def _by_line(events: Iterable[TraceEvent]) -> list[tuple[str, list[TraceEvent]]]:
-    """Group events by the line that caused them; lines that moved most bytes come first."""
-    found: dict[str, list[TraceEvent]] = {}
-    for event in events:
-        found.setdefault(event.line, []).append(event)
-    return sorted(found.items(),
-                  key=lambda item: -sum(e.nbytes for e in item[1] if e.kind == "copy"))
+def _grouped(items: Iterable[E], key: Callable[[E], Any]) -> dict[Any, list[E]]:
+    """Return the items by their keys."""
+    found: dict[Any, list[E]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found
 
 
 def _summary(line: str, events: list[TraceEvent]) -> tuple[str, ...]:
@@ -391,29 +391,19 @@ def _summary(line: str, events: list[TraceEvent]) -> tuple[str, ...]:
 
 def _tiled_in_words(calls: Iterable[TiledCall], events: Sequence[TraceEvent]) -> Iterator[str]:
     """Yield a paragraph for each operation and line, with the bytes by the Mat of origin."""
-    found: dict[tuple[str, str, str], list[TiledCall]] = {}
-    for call in calls:
-        found.setdefault((call.operation, call.line, call.device), []).append(call)
-    for (operation, line, device), those in found.items():
+    by_place = _grouped(calls, lambda call: (call.operation, call.line, call.device))
+    for (operation, line, device), those in by_place.items():
         numbers = sorted({call.tiles for call in those})
         tiles = f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
         times = "" if len(those) == 1 else f", {len(those)} times"
         yield (f"{operation} was cut into {tiles} tiles{times}: {line}\n"
                f"  its operands take {max(call.nbytes for call in those):,} bytes, for which "
                f"{device!r} has no room at once; with more pool_bytes they stay there")
-        yield from _by_origin(e for e in events if (e.cut, e.line) == (operation, line))
-
-
-def _by_origin(events: Iterable[TraceEvent]) -> Iterator[str]:
-    """Yield a line for each Mat that tiles copied."""
-    found: dict[str, list[TraceEvent]] = {}
-    for event in events:
-        if event.kind == "copy":
-            found.setdefault(event.origin, []).append(event)
-    for origin, those in found.items():
-        there = sum(e.nbytes for e in those if e.source == host().name)
-        back = sum(e.nbytes for e in those if e.target == host().name)
-        yield f"  {origin}: {there:,} bytes from the host, {back:,} to it"
+        copies = (e for e in events if (e.kind, e.cut, e.line) == ("copy", operation, line))
+        for origin, moved in _grouped(copies, lambda e: e.origin).items():
+            there = sum(e.nbytes for e in moved if e.source == host().name)
+            back = sum(e.nbytes for e in moved if e.target == host().name)
+            yield f"  {origin}: {there:,} bytes from the host, {back:,} to it"
 
 
 def _passes(operations: list[TraceEvent]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from ..errors import FormatError
+from ..support.formatting import html_page
 
 IN_THREADS = ("operation", "pack", "fallback")  # events that are drawn among a thread's
 LANES = 1 << 30  # the numbers of lanes of memories begin here; systems have no such threads
@@ -257,7 +258,6 @@ COLOURS = {"copy": "#3b76b5", "copy within": "#6896c6", "wait": "#ab881c", "pack
            "allocation": "#4c8f4c", "free": "#858585", "eviction": "#c0504d",
            "fallback": "#b5731c", "operation": "#5f7f8f"}
 WIDE = ("copy", "operation")  # events that take time
-PAGE = ":root{color-scheme:light dark}body{font:14px system-ui,sans-serif;margin:1.5em}"
 # Of nothing but the trace, since a notebook has other things on its page; colours are the page's.
 # Bars are stretched to the width that there is, and text is not.
 STYLE = (".mat-trace .mat-table{background:rgba(127,127,127,.12);padding:1em;overflow:auto;"
@@ -289,10 +289,7 @@ def page(events: Sequence[TraceEvent], summary: str, *, whole: bool = True) -> s
             f'<p class="mat-key">{key}</p>{_drawing(events)}</div>')
     if not whole:
         return f"<style>{STYLE}</style>{body}"
-    return ('<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>mat: where data '
-            'went</title><meta name="viewport" content="width=device-width">'
-            f"<style>{PAGE}{STYLE}</style></head>"
-            f"<body><h1>Where data went</h1>{body}</body></html>")
+    return html_page("mat: where data went", STYLE, f"<h1>Where data went</h1>{body}")
 
 
 def _drawing(events: Sequence[TraceEvent]) -> str:
@@ -310,19 +307,14 @@ def _drawing(events: Sequence[TraceEvent]) -> str:
     names = "".join(f'<div class="mat-lane" style="top:{LANE * k}px">{html.escape(lane.name)}</div>'
                     for lane, k in order.items())
     times = "".join(f"<span>{1e3 * (first + span * part):.3f} ms</span>" for part in (0, 0.5, 1))
-    charts = "".join(_chart(memory, steps, first, WIDTH / span)
-                     for memory, steps in sorted(_steps(events).items()))
+    steps: dict[str, list[tuple[float, int]]] = {}  # by memory: times, and the bytes from these on
+    for event, memory, nbytes in bytes_over_time(events):
+        steps.setdefault(memory, []).append((event.at, nbytes))
+    charts = "".join(_chart(memory, own, first, WIDTH / span)
+                     for memory, own in sorted(steps.items()))
     return (f'<div class="mat-lanes"><svg viewBox="0 0 {WIDTH} {height}" role="img" '
             f'aria-label="timeline" preserveAspectRatio="none" style="width:100%;height:{height}px"'
             f'>{"".join(drawn)}</svg>{names}</div>{charts}<div class="mat-axis">{times}</div>')
-
-
-def _steps(events: Sequence[TraceEvent]) -> dict[str, list[tuple[float, int]]]:
-    """Return for each memory the times at which its allocated bytes change, and the bytes then."""
-    found: dict[str, list[tuple[float, int]]] = {}
-    for event, memory, nbytes in bytes_over_time(events):
-        found.setdefault(memory, []).append((event.at, nbytes))
-    return found
 
 
 def _chart(memory: str, steps: list[tuple[float, int]], first: float, scale: float) -> str:

@@ -230,10 +230,7 @@ class MemoryFlags:
         """Whether elements are in column-major order, and not also in row-major order."""
         return self.f_contiguous and not self.c_contiguous
 
-    @property
-    def fortran(self) -> bool:
-        """Another name of `fnc`."""
-        return self.fnc
+    fortran = fnc
 
     @property
     def forc(self) -> bool:
@@ -409,11 +406,3 @@ def setflags(self: Mat, write: bool | None = None, align: bool | None = None,
             raise MatError(f"the flag {name!r} of a Mat is {now[name]} and cannot be changed; "
                            "mat.from_numpy(a) of a read-only array is read-only, x.copy() can be "
                            "written")
-
-
-class matrix:  # noqa: N801  # NumPy's name
-    """Raise: a Mat with two axes is a matrix."""
-
-    def __new__(cls, *_: object, **__: object) -> NoReturn:
-        raise DTypeError("mat has no matrix: a Mat with two axes is a matrix, and @ its product: "
-                         "mat.array(data)")

@@ -408,16 +408,12 @@ def bind_function(name: str, function: Function) -> None:
     others = _parameter_names(function)
     place = others.index("axis") if "axis" in others else -1
     check = as_axes if function in (np.all, np.any, np.std, np.var) else as_axis
-    method.__dict__["__signature__"] = DeferredSignature(lambda: _signature(function))
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    method.__dict__["__signature__"] = DeferredSignature(
+        lambda: inspect.Signature([own, *_parameters(function)]))
     NAMES.append(name)
     described = named(method, name, _documentation(name, others))
     bind(name, (TakeMethod if function is np.take else ShortMethod)(function, described))
-
-
-def _signature(function: Function) -> inspect.Signature:
-    """Return the signature of the method for NumPy's `function`."""
-    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return inspect.Signature([own, *_parameters(function)])
 
 
 def _parameter_names(function: Function) -> tuple[str, ...]:

@@ -12,12 +12,12 @@ import inspect
 import operator
 from collections.abc import Callable
 from functools import cache
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 from ..errors import DTypeError, SettingError, ShapeError
-from ..layout.shapes import Ints, as_shape
+from ..layout.shapes import as_shape
 from ..matrix.delegate import delegate
 from ..matrix.generator import Rng
 from ..matrix.mat import Mat
@@ -26,43 +26,25 @@ from ..ops.engine.by_numpy import refuse_other_elements
 from ..ops.engine.operands import as_mat
 from ..support.options import current
 from ..support.types import DType, DTypeLike, Function, Keywords, Operand, ShapeLike
-from ..support.unbound import documented
 from .docstrings import docstring
 
+F = TypeVar("F", bound=Function)
 _WHOLE = 2**64
 _HALF = 2**32
 _FLOAT64 = np.dtype(np.float64)
 _BY_NUMPY = "NumPy computes it on the host, with numbers of this stream."
+_BY_KERNELS = ("Kernels of `mat` draw on the device in use, without a dtype in that of "
+               "``mat.settings.dtype``.")
 
-# the docstring of methods that draw by kernels, and its parts
-_DRAWN = """Return {what}.
 
-Parameters
-----------
-{parameters}
-Returns
--------
-Mat or float
-    The numbers, from kernels of `mat` on the device in use.
-
-Examples
---------
->>> import mat
->>> {example}
-"""
-_UNIFORM = "numbers that are uniform on ``[0, 1)``"
-_NORMAL = "normal numbers with mean 0 and standard deviation 1"
-_SIZE = """size : int or tuple of int, optional
-    The shape; by default, one Python float is drawn.
-"""
-_LENGTHS = """*shape : int
-    The lengths of the axes; without them, one Python float is drawn.
-"""
-_SETTINGS = """dtype : dtype, optional
-    ``float32`` or ``float64``; by default ``mat.settings.dtype``.
-out : Mat, optional
-    Is overwritten.
-"""
+def drawn(function: F) -> F:
+    """Give a function that draws by kernels the docstring of NumPy's of its name."""
+    code, name = function.__code__, function.__qualname__.removeprefix("Draws.")
+    last = code.co_argcount + bool(code.co_flags & inspect.CO_VARARGS)
+    parameters = (p for p in code.co_varnames[:last] if p != "self")
+    function.__doc__ = docstring(f"random.{function.__name__}", f"random.{name}", parameters,
+                                 _BY_KERNELS)
+    return function
 
 
 def stream_of(seed: object) -> Rng:
@@ -111,10 +93,9 @@ class Draws:
                  written: tuple[Mat, ...] = ()) -> Operand:
         """Draw by NumPy's method `name`, using up one block of the stream."""
         words = self.stream.take(1)
-        key, first = (int(low) + _HALF * int(high) for low, high in (words[:2], words[2:]))
-        source = self.numpy_class(np.random.Philox(key=key + _WHOLE * first))
         try:
-            found = delegate(getattr(source, name), args, kwargs, written=written, name=name)
+            found = delegate(getattr(self._source(words), name), args, kwargs, written=written,
+                             name=name)
             refuse_other_elements(f"random.{name}", found, args)
         except BaseException:
             self.stream.give_back(words, 1)
@@ -126,15 +107,12 @@ class Draws:
         if isinstance(x, Mat):
             self._by_numpy("shuffle", (x, *args), kwargs, written=(x,))
         else:  # whose own memory NumPy writes
-            def shuffle(source: Any) -> None:
-                source.shuffle(x, *args, **kwargs)
-            self._apply(shuffle)
+            self._source(self.stream.take(1)).shuffle(x, *args, **kwargs)
 
-    def _apply(self, function: Callable[[Any], None]) -> None:
-        """Call `function` with a generator of NumPy's, and use up one block of the stream."""
-        words = self.stream.take(1)
+    def _source(self, words: tuple[float, ...]) -> Any:
+        """Return a generator of NumPy's, whose key is a block of the stream."""
         key, first = (int(low) + _HALF * int(high) for low, high in (words[:2], words[2:]))
-        function(self.numpy_class(np.random.Philox(key=key + _WHOLE * first)))
+        return self.numpy_class(np.random.Philox(key=key + _WHOLE * first))
 
     # By the kernels of `mat`
 
@@ -155,53 +133,14 @@ class Draws:
                  out: Mat | None = None) -> Operand:
         return self._drawn(lambda x: x.normal_(rng=self.stream), size, dtype, out)
 
+    @drawn
     def uniform(self, low: Operand = 0.0, high: Operand = 1.0,
                 size: ShapeLike | None = None) -> Operand:
-        """Return numbers that are uniform on ``[low, high)``.
-
-        Parameters
-        ----------
-        low, high : number or array_like
-            The limits, which broadcast.
-        size : int or tuple of int, optional
-            The shape; by default, that of the limits: a Python float for numbers.
-
-        Returns
-        -------
-        Mat or float
-            The numbers, from kernels of `mat` on the device in use.
-
-        Examples
-        --------
-        >>> import mat
-        >>> x = mat.random.default_rng(1).uniform(2, 3, size=4)
-        >>> x.shape, bool(((x >= 2) & (x < 3)).all())
-        ((4,), True)
-        """
         return self._moved("uniform", low, high, size)
 
+    @drawn
     def normal(self, loc: Operand = 0.0, scale: Operand = 1.0,
                size: ShapeLike | None = None) -> Operand:
-        """Return normal numbers.
-
-        Parameters
-        ----------
-        loc, scale : number or array_like
-            Means and standard deviations, which broadcast.
-        size : int or tuple of int, optional
-            The shape; by default, that of the parameters: a Python float for numbers.
-
-        Returns
-        -------
-        Mat or float
-            The numbers, from kernels of `mat` on the device in use.
-
-        Examples
-        --------
-        >>> import mat
-        >>> mat.random.default_rng(1).normal([0, 5], 0.1, size=(3, 2)).shape
-        (3, 2)
-        """
         return self._moved("normal", loc, scale, size)
 
     def _moved(self, name: str, first: Operand, second: Operand,
@@ -261,11 +200,6 @@ def _checked(out: Mat, size: ShapeLike | None, dtype: DType | None) -> Mat:
     return out
 
 
-def shape_of(lengths: Ints) -> Ints | None:
-    """Return the size for ``rand(2, 3)``: None without lengths, for a Python number."""
-    return as_shape(lengths) if lengths else None
-
-
 def delegating(name: str, owner: type) -> Function:
     """Return the method `name` that NumPy computes with its class `owner`."""
     def method(self: Draws, *args: Operand, **kwargs: Operand) -> Operand:
@@ -318,17 +252,12 @@ class Generator(Draws, _NumpysOwn):  # type: ignore[misc]  # it is of no type fo
         """The stream, a `mat.Rng`, whose ``seed`` and ``counter`` are its state."""
         return self.stream
 
-    @documented(_DRAWN, what=_UNIFORM, parameters=_SIZE + _SETTINGS, example="""\
-x = mat.random.default_rng(1).random(3)
->>> bool(((x >= 0) & (x < 1)).all())
-True""")
+    @drawn
     def random(self, size: ShapeLike | None = None, dtype: DTypeLike = None,
                out: Mat | None = None) -> Operand:
         return self._uniformly(size, dtype, out)
 
-    @documented(_DRAWN, what=_NORMAL, parameters=_SIZE + _SETTINGS, example="""\
-mat.random.default_rng(1).standard_normal((2, 2), dtype="float32").dtype.name
-'float32'""")
+    @drawn
     def standard_normal(self, size: ShapeLike | None = None, dtype: DTypeLike = None,
                         out: Mat | None = None) -> Operand:
         return self._normally(size, dtype, out)
@@ -513,29 +442,21 @@ class RandomState(Draws, _NumpysOlder):  # type: ignore[misc]  # it is of no typ
 
     # Uniform and normal numbers
 
-    @documented(_DRAWN, what=_UNIFORM, parameters=_LENGTHS, example="""\
-mat.random.rand(2, 3).shape
-(2, 3)""")
+    @drawn
     def rand(self, *shape: int) -> Operand:
-        return self._uniformly(shape_of(shape))
+        return self._uniformly(shape or None)
 
-    @documented(_DRAWN, what=_NORMAL, parameters=_LENGTHS, example="""\
-mat.random.randn(2, 3).shape
-(2, 3)""")
+    @drawn
     def randn(self, *shape: int) -> Operand:
-        return self._normally(shape_of(shape))
+        return self._normally(shape or None)
 
-    @documented(_DRAWN, what=_UNIFORM, parameters=_SIZE, example="""\
-type(mat.random.random_sample()).__name__, mat.random.random_sample((2, 3)).shape
-('float', (2, 3))""")
+    @drawn
     def random_sample(self, size: ShapeLike | None = None) -> Operand:
         return self._uniformly(size)
 
     random = random_sample
 
-    @documented(_DRAWN, what=_NORMAL, parameters=_SIZE, example="""\
-mat.random.standard_normal((2, 3)).shape
-(2, 3)""")
+    @drawn
     def standard_normal(self, size: ShapeLike | None = None) -> Operand:
         return self._normally(size)
 

@@ -88,58 +88,60 @@ def composes(*names: str, method: str = "__call__") -> Callable[[F], F]:
 
 
 # The modules of `composites`, each imported when one of the functions that they implement is first
-# called
+# called; those with a star are computed by operations on devices only, and not by NumPy as one of
+# few elements: elsewhere nothing has to be imported for them
 
 
-MODULES = {  # with the functions that they implement
+_TABLE = {
     "arranging":
-        "block diag diagflat fft.fftshift fft.ifftshift fill_diagonal meshgrid pad repeat resize "
-        "roll tile tril triu",
+        "block diag diagflat* fft.fftshift fft.ifftshift fill_diagonal* meshgrid pad repeat "
+        "resize* roll tile tril triu",
     "calculus":
-        "convolve correlate ediff1d gradient interp polyadd polyder polyint polymul polysub "
-        "polyval trapezoid vander",
+        "convolve* correlate* ediff1d* gradient interp polyadd* polyder* polyint* polymul* "
+        "polysub* polyval* trapezoid vander*",
     "comparison":
-        "allclose array_equal array_equiv isclose may_share_memory packbits shares_memory "
-        "unpackbits",
+        "allclose* array_equal array_equiv* isclose may_share_memory packbits* shares_memory "
+        "unpackbits*",
     "creation":
         "asanyarray asarray ascontiguousarray astype broadcast_arrays copy empty_like full_like "
         "geomspace imag linspace logspace ones_like permute_dims ravel real reshape tri zeros_like",
     "einsum": "einsum",
     "elementwise":
-        "angle around clip fix iscomplex isneginf isposinf isreal piecewise real_if_close round "
-        "sinc unwrap",
+        "angle* around clip fix* iscomplex* isneginf* isposinf* isreal* piecewise real_if_close* "
+        "round sinc* unwrap*",
     "fourier":
         "fft.fft fft.fft2 fft.fftfreq fft.fftn fft.hfft fft.ifft fft.ifft2 fft.ifftn fft.ihfft "
         "fft.irfft fft.irfft2 fft.irfftn fft.rfft fft.rfft2 fft.rfftfreq fft.rfftn",
-    "joining": "append column_stack concat delete dstack hstack insert stack trim_zeros vstack",
+    "joining": "append column_stack concat delete dstack hstack insert stack trim_zeros* vstack",
     "linear_algebra":
-        "linalg.cholesky linalg.cond linalg.det linalg.eig linalg.eigh linalg.eigvals "
-        "linalg.eigvalsh linalg.inv linalg.lstsq linalg.matrix_norm linalg.matrix_rank linalg.norm "
-        "linalg.pinv linalg.qr linalg.slogdet linalg.solve linalg.svd linalg.svdvals "
-        "linalg.vector_norm",
+        "linalg.cholesky linalg.cond* linalg.det* linalg.eig* linalg.eigh* linalg.eigvals* "
+        "linalg.eigvalsh* linalg.inv linalg.lstsq* linalg.matrix_norm* linalg.matrix_rank* "
+        "linalg.norm linalg.pinv* linalg.qr* linalg.slogdet* linalg.solve linalg.svd* "
+        "linalg.svdvals* linalg.vector_norm*",
     "plain_views":
         "array_split broadcast_to diagonal dsplit expand_dims flip fliplr flipud hsplit "
         "lib.stride_tricks.sliding_window_view moveaxis rollaxis rot90 split squeeze swapaxes "
         "vsplit",
     "products":
-        "cross dot inner kron linalg.cross linalg.matmul linalg.matrix_power linalg.multi_dot "
+        "cross* dot inner kron linalg.cross* linalg.matmul linalg.matrix_power* linalg.multi_dot "
         "linalg.outer linalg.tensordot outer tensordot vdot",
-    "quantiles": "median nanmedian nanpercentile nanquantile percentile quantile",
+    "quantiles": "median nanmedian* nanpercentile* nanquantile* percentile* quantile*",
     "reductions":
         "all amax amin any argmax argmin count_nonzero cumprod cumsum cumulative_prod "
         "cumulative_sum diff linalg.trace max mean min nanargmax nanargmin nancumprod nancumsum "
         "nanmax nanmean nanmin nanprod nanstd nansum nanvar prod sum trace",
     "selection":
-        "apply_over_axes argwhere choose compress copyto diag_indices_from extract flatnonzero "
-        "nan_to_num nonzero place put put_along_axis putmask ravel_multi_index select take "
-        "take_along_axis tril_indices_from triu_indices_from unravel_index where",
+        "apply_over_axes argwhere* choose* compress* copyto diag_indices_from* extract* "
+        "flatnonzero* nan_to_num* nonzero place put put_along_axis* putmask ravel_multi_index "
+        "select take take_along_axis* tril_indices_from* triu_indices_from* unravel_index* where",
     "sorting":
-        "argpartition argsort bincount digitize histogram histogram2d histogram_bin_edges "
-        "histogramdd intersect1d isin lexsort partition searchsorted setdiff1d setxor1d sort "
-        "sort_complex union1d unique unique_all unique_counts unique_inverse unique_values",
-    "ufuncs": "linalg.vecdot",
+        "argpartition* argsort bincount digitize histogram* histogram2d* histogram_bin_edges* "
+        "histogramdd intersect1d* isin lexsort partition* searchsorted setdiff1d* setxor1d* sort "
+        "sort_complex* union1d* unique unique_all* unique_counts unique_inverse unique_values",
+    "ufuncs": "linalg.vecdot*",
     "variances": "average corrcoef cov ptp std var",
 }
+MODULES = {module: names.replace("*", "") for module, names in _TABLE.items()}
 # the modules that compose ufuncs on devices, until they are imported, and these ufuncs
 _COMPOSING = {
     "comparison": "bitwise_count",
@@ -155,21 +157,9 @@ OF_OWN_KIND: frozenset[str] = frozenset((
 WAITING: dict[object, str] = {
     function: module for module, names in MODULES.items() for name in names.split()
     if not name.startswith("fft.") and (function := numpy_function(name)) is not None}
-# those that only devices compute by operations, and not NumPy as one of few elements: elsewhere
-# nothing has to be imported for them
-_BY_DEVICES = (
-    "allclose angle argpartition argwhere array_equiv choose compress convolve correlate cross "
-    "diag_indices_from diagflat ediff1d extract fill_diagonal fix flatnonzero histogram "
-    "histogram2d histogram_bin_edges intersect1d iscomplex isneginf isposinf isreal linalg.cond "
-    "linalg.cross linalg.det linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh linalg.lstsq "
-    "linalg.matrix_norm linalg.matrix_power linalg.matrix_rank linalg.pinv linalg.qr "
-    "linalg.slogdet linalg.svd linalg.svdvals linalg.vecdot linalg.vector_norm nan_to_num "
-    "nanmedian nanpercentile nanquantile packbits partition percentile polyadd polyder polyint "
-    "polymul polysub polyval put_along_axis quantile real_if_close resize setdiff1d setxor1d sinc "
-    "sort_complex take_along_axis tril_indices_from trim_zeros triu_indices_from union1d "
-    "unique_all unpackbits unravel_index unwrap vander")
 ON_DEVICES: frozenset[object] = frozenset(
-    function for name in _BY_DEVICES.split() if (function := numpy_function(name)) is not None)
+    function for names in _TABLE.values() for name in names.split() if name.endswith("*")
+    if (function := numpy_function(name[:-1])) is not None)
 
 
 def _add_transforms(fft: ModuleType) -> None:

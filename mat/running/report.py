@@ -22,7 +22,6 @@ from .profile import NOWHERE, Line, LineCost, Profile
 LINES = 20  # of the table as text
 SHOWN = 60  # characters of a line of source
 HEAD = ("line", "where", "ms", "waits", "fallbacks", "to device", "to host", "source")
-PAGE = ":root{color-scheme:light dark}body{font:14px system-ui,sans-serif;margin:1.5em}"
 # of nothing but the report, since a notebook has other things on its page
 STYLE = (".mat-run table{border-collapse:collapse;font:13px/1.4 ui-monospace,monospace}"
          ".mat-run th,.mat-run td{padding:.1em .7em;text-align:right;"
@@ -106,10 +105,8 @@ class Report:
 
     def page(self) -> str:
         """Return the report as a page of HTML."""
-        return ('<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
-                '<meta name="viewport" content="width=device-width">'
-                f"<title>mat run: {_text(self.name)}</title><style>{PAGE}</style></head><body>"
-                f"<h1>{_text(self.name)}</h1>{self._repr_html_()}</body></html>")
+        return formatting.html_page(f"mat run: {_text(self.name)}", "",
+                                    f"<h1>{_text(self.name)}</h1>{self._repr_html_()}")
 
     def _repr_html_(self) -> str:
         longest = max((row.cost.seconds for row in self.rows), default=0.0) or 1.0

@@ -40,13 +40,6 @@ class ChosenLibrary(NamedTuple):
     handle: ctypes.CDLL
 
 
-def chosen_address(name: str) -> int:
-    """Return the address of a routine in the library that is chosen; 0 if there is none."""
-    library = chosen_library()
-    found = getattr(library.handle, f"{name}_", None) if library is not None else None
-    return 0 if found is None else ctypes.cast(found, ctypes.c_void_p).value or 0
-
-
 @cache
 def chosen_library() -> ChosenLibrary | None:
     """Return the library, loaded on demand; None for SciPy's.
@@ -103,7 +96,14 @@ def address(name: str) -> int:
     """
     if name in _COMPLEX_DOTS:
         return _address_in_scipy(name)
-    return chosen_address(name) or routine_address(name) or _address_in_scipy(name)
+    chosen = chosen_library()
+    return (_address_in(chosen and chosen.handle, f"{name}_") or routine_address(name)
+            or _address_in_scipy(name))
+
+
+def _address_in(library: ctypes.CDLL | None, name: str) -> int:
+    found = getattr(library, name, None)
+    return 0 if found is None else ctypes.cast(found, ctypes.c_void_p).value or 0
 
 
 def _address_in_scipy(name: str) -> int:
@@ -117,9 +117,7 @@ def _address_in_scipy(name: str) -> int:
 
 def routine_address(name: str) -> int:
     """Return the address of the routine of that name with 32-bit integers, or 0."""
-    library = _openblas()
-    found = getattr(library, f"scipy_{name}_", None) if library is not None else None
-    return 0 if found is None else ctypes.cast(found, ctypes.c_void_p).value or 0
+    return _address_in(_openblas(), f"scipy_{name}_")
 
 
 @cache

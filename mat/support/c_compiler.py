@@ -52,7 +52,7 @@ def compiler() -> str:
         names = names[:1]  # it is requested by name: no other one will do
     for name in names:
         found = shutil.which(name)
-        if found and _works(found):
+        if found and _version(found):
             return found
     raise KernelError(NO_COMPILER.format(", ".join(dict.fromkeys(names))))
 
@@ -65,10 +65,6 @@ def _version(path: str) -> str:
                               check=True).stdout
     except (OSError, subprocess.SubprocessError):
         return ""
-
-
-def _works(path: str) -> bool:
-    return bool(_version(path))
 
 
 @functools.cache

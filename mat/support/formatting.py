@@ -64,6 +64,14 @@ def table(cells: list[tuple[str, ...]]) -> str:
                      for row in cells)
 
 
+def html_page(title: str, style: str, body: str) -> str:
+    """Return a page that a browser shows without a network."""
+    return ('<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
+            f'<meta name="viewport" content="width=device-width"><title>{title}</title><style>'
+            ":root{color-scheme:light dark}body{font:14px system-ui,sans-serif;margin:1.5em}"
+            f"{style}</style></head><body>{body}</body></html>")
+
+
 def html_table(title: str, cells: Iterable[tuple[str, ...]], *, headed: bool = True) -> str:
     """Return rows of cells as a table of HTML; the first row is its head if `headed`."""
     rows, escape = [], plugin("html").escape

@@ -77,7 +77,9 @@ def numpy_einsum(*operands: Operand, out: Operand = None, optimize: object = Fal
         return view
     leave_if(casting != "safe" and any(m.dtype != mats[0].dtype for m in mats))
     if any(is_there(m) for m in mats):
-        subscripts, mats = _plain_form(subscripts, mats)
+        subscripts = _without_dots(subscripts.replace(" ", ""), mats)
+        common = np.result_type(*(m.dtype for m in mats))
+        mats = [as_dtype(m, common) for m in mats]
     leave_if(dtype is not None and np.dtype(dtype) != mats[0].dtype)
     leave_if(any(m.dtype != mats[0].dtype for m in mats)
              or not (mats[0].dtype.char in BLAS_TYPES
@@ -263,19 +265,10 @@ def _as_matrices(term: Term, batch: list[str], rows: list[str], columns: list[st
 
 @cache
 def contraction(subscripts: str, of_a: int, of_b: int) -> Contraction | None:
-    """Return how `subscripts` of operands with so many axes contract them; None if they do anything
-    else than to sum over the axes that both have.
-    """
-    left, arrow, result = subscripts.replace(" ", "").partition("->")
-    names = left.split(",")
-    if len(names) != 2 or [len(n) for n in names] != [of_a, of_b]:
-        return None
-    if not (left.replace(",", "") + result).isalpha():
-        return None
+    """Return how `subscripts` of two operands contract all axes that both have; else None."""
+    *names, result = parsed(subscripts, (of_a, of_b)) or ("", "", "")
     common = set(names[0]) & set(names[1])
     kept = ["".join(k for k in n if k not in common) for n in names]
-    if not arrow:
-        result = "".join(sorted(kept[0] + kept[1]))
     if not common or any(len(set(n)) < len(n) for n in names) or (
             sorted(result) != sorted(kept[0] + kept[1])):
         return None
@@ -312,12 +305,6 @@ def _letters(axes: Operand) -> str | None:
             for axis in axes):
         return None
     return "".join(_DOTS if axis is Ellipsis else sorted(ascii_letters)[axis] for axis in axes)
-
-
-def _plain_form(subscripts: str, mats: list[Mat]) -> tuple[str, list[Mat]]:
-    """Return subscripts without ellipses, and operands of one dtype."""
-    dtype = np.result_type(*(m.dtype for m in mats))
-    return _without_dots(subscripts.replace(" ", ""), mats), [as_dtype(m, dtype) for m in mats]
 
 
 def _without_dots(subscripts: str, mats: list[Mat]) -> str:

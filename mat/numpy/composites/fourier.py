@@ -85,18 +85,14 @@ def _steps(name: str, shape: Ints, char: str, lengths: Ints | None, axes: Ints,
     sizes = dict(zip(over, found, strict=True))
     half = sizes | {over[-1]: found[-1] // 2 + 1}
     real, spectrum = map(np.dtype, "fF" if char in "fF" else "dD")
-    given, result = (_with_sizes(shape, s) for s in (half if to_real else sizes,
-                                                     half if of_real else sizes))
+    given, result = (tuple(own.get(k, n) for k, n in enumerate(shape))
+                     for own in (half if to_real else sizes, half if of_real else sizes))
     groups = [*_groups(over[:-1]), over[-1:]] if to_real else _groups(over)
     before = [(group, result if of_real else given) for group in groups[:-1]]
     return TransformSteps(
         real if of_real else spectrum, given, before, spectrum, groups[-1], result,
         real if to_real else spectrum, name not in _INVERSE,
         (_SWAPPED[norm] if name in ("hfft", "ihfft") else norm) or "backward")
-
-
-def _with_sizes(shape: Ints, sizes: dict[int, int]) -> Ints:
-    return tuple(sizes.get(k, n) for k, n in enumerate(shape))
 
 
 def _target(a: Mat, out: Operand, shape: Ints, dtype: DType) -> Mat:

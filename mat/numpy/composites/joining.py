@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -61,18 +62,11 @@ def _join_raised(tup: Operand, raised: Callable[[Mat], Mat], axis: int,
                  lambda parts, k: joining.concat(list(map(raised, parts)), k))
 
 
-def _as_rows(m: Mat) -> Mat:
-    """Return a Mat of at most one axis as a matrix of one row, and others as they are."""
+def _as_matrix(m: Mat, axis: int) -> Mat:
+    """Return a Mat of at most one axis as a matrix of one row or, with `axis` 1, one column."""
     if m.ndim > 1:
         return m
-    return m.expand_dims(0) if m.ndim else m.reshape(1, 1)
-
-
-def _as_columns(m: Mat) -> Mat:
-    """Return a Mat of at most one axis as a matrix of one column, and others as they are."""
-    if m.ndim > 1:
-        return m
-    return m.expand_dims(1) if m.ndim else m.reshape(1, 1)
+    return m.expand_dims(axis) if m.ndim else m.reshape(1, 1)
 
 
 @implements("vstack", mats=0)
@@ -82,7 +76,7 @@ def numpy_vstack(tup: Operand, *, dtype: DTypeLike = None,
         found = joined_along(tup, 0) if _are_matrices(tup) else stacked_along(tup, 0)
         if found is not None and found.ndim > 1:
             return found
-    return _join_raised(tup, _as_rows, 0, dtype, casting)
+    return _join_raised(tup, partial(_as_matrix, axis=0), 0, dtype, casting)
 
 
 def _are_matrices(tup: Operand) -> bool:
@@ -124,7 +118,7 @@ def numpy_column_stack(tup: Operand) -> Result:
     found = joined_along(tup, 1) if _are_matrices(tup) else stacked_along(tup, 1)
     if found is not None and found.ndim == 2:
         return found
-    return _join_raised(tup, _as_columns, 1)
+    return _join_raised(tup, partial(_as_matrix, axis=1), 1)
 
 
 # Elements added or left out. On devices indices of the result are found on the host, by NumPy's

@@ -138,7 +138,10 @@ def _chosen(x: Mat, mode: str, *choices: Mat) -> Mat:
 def numpy_copyto(dst: Operand, src: Operand, casting: Casting = "same_kind",
                  where: Operand = True) -> Result:
     if where is not True:
-        return _copy_where(dst, src, casting, where)
+        condition, source = _mat(where), _source(dst, src, casting)
+        leave_if(condition.dtype.kind != "b")
+        _put_where(dst, condition, source)
+        return None
     if type(src) is float and dst.dtype.kind in "fc":
         dst.assign_(src)
         return None
@@ -160,12 +163,6 @@ def _source(dst: Mat, src: Operand, casting: Casting) -> Mat:
     leave_if(not np.can_cast(source.dtype, dst.dtype, casting)
              or (source.dtype.kind == "c" and dst.dtype.kind != "c"))
     return source
-
-
-def _copy_where(dst: Mat, src: Operand, casting: Casting, where: Operand) -> Result:
-    condition, source = _mat(where), _source(dst, src, casting)
-    leave_if(condition.dtype.kind != "b")
-    _put_where(dst, condition, source)
 
 
 def _put_where(x: Mat, condition: Mat, values: Mat) -> None:

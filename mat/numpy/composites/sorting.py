@@ -39,25 +39,19 @@ _MANY = 1 << 14  # integers below which NumPy counts as fast, on the host
 _KINDS = ("quicksort", "heapsort", "mergesort", "stable")
 
 
-def _is_stable(kind: Operand, stable: Operand, descending: Operand) -> bool | None:
-    """Return whether a stable order is wanted; None for arguments that NumPy refuses."""
-    if kind is not None and (kind not in _KINDS or stable is not None or descending is not None):
-        return None
-    return bool(stable) or kind in ("mergesort", "stable")
-
-
 def _sort(function: Function) -> Function:
     """Return the function of sorted elements, or of their indices."""
     def sort(a: Mat, axis: int | None = -1, kind: Operand = None, order: Operand = None, *,
              stable: Operand = None, descending: Operand = None) -> Result:
         if descending is NO_VALUE:  # NumPy's default from 2.5 on
             descending = None
-        wanted = _is_stable(kind, stable, descending)
-        leave_if(order is not None or wanted is None)
+        leave_if(order is not None or (kind is not None and (
+            kind not in _KINDS or stable is not None or descending is not None)))
         if axis is None:
             a, axis = a.contiguous().reshape(-1), 0
         leave_if(not a.ndim or type(axis) is not int)
-        return function(a, axis, descending=bool(descending), stable=wanted)
+        return function(a, axis, descending=bool(descending),
+                        stable=bool(stable) or kind in ("mergesort", "stable"))
 
     return sort
 

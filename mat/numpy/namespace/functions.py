@@ -97,12 +97,9 @@ def _are_foreign(function: Function, args: Arguments, kwargs: Keywords) -> bool:
     names = positional_names(function)
     given = [*zip(names, args, strict=False)] if names else [("a", x) for x in args]
     operands = [(n, v) for n, v in (*given, *kwargs.items()) if n in OPERANDS or n in SEQUENCES]
-    return (bool(operands) and all(_is_of_others(n, v) for n, v in operands)
+    return (bool(operands)
+            and all(is_foreign(v) if n in OPERANDS else is_of_others(v) for n, v in operands)
             and not any(_is_ours(v) for n, v in (*given, *kwargs.items()) if n not in _POSITIONS))
-
-
-def _is_of_others(name: str, value: Operand) -> bool:
-    return is_foreign(value) if name in OPERANDS else is_of_others(value)
 
 
 def _is_ours(value: Operand) -> bool:
