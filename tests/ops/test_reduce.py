@@ -196,6 +196,23 @@ def test_the_first_of_equal_ones_is_found(dtype, rng):
                 agree(getattr(mat.array(a), name)(axis=axis), getattr(a, name)(axis=axis))
 
 
+ROWS = [*range(1, 70), 100, 127, 128, 129, 255, 256, 257, 511, 512, 513, 2047, 2048, 2049]
+
+
+@pytest.mark.parametrize("char", "fdbhilBHIL")
+def test_places_in_rows_of_every_length(char, rng):
+    """Vectors of every width are filled in part, and rows lie apart, too."""
+    few = [0.0, -0.0, 1, -1, math.inf, -math.inf, math.nan] if char in "fd" else \
+        [0, np.iinfo(char).min, np.iinfo(char).max]
+    for n in ROWS:
+        many = rng.uniform(0, 100, (4, n)).astype(char)
+        for a in (rng.choice(np.array(few, char), (4, n)), many):
+            apart = mat.array(np.concatenate([a, a], axis=1))[:, :n]
+            for name in ("argmax", "argmin", "max", "min"):
+                for x in (mat.array(a), apart):
+                    agree(getattr(x, name)(axis=1), getattr(a, name)(axis=1))
+
+
 def test_specials_warn_of_nothing():
     inf, nan = math.inf, math.nan
     for dtype in FLOATS:

@@ -7,7 +7,6 @@
 
 #include "reduce_inline.h"
 
-#define NO_EXTREMES
 #define NOTHING 0
 #define MEAN (ADD + 1)
 #define HALVED(op) ((op) == MEAN && sizeof(T) == 8)

@@ -24,24 +24,24 @@ INLINE T N(neutral)(int op) {
     return op == PROD ? (T)1 : op == MAX ? LOWEST : HIGHEST;
 }
 
-/* Where it pays: those of some times LANES elements that are all numbers (extremes_inline.h) */
-#ifdef NO_EXTREMES
-INLINE int N(mat_extremes)(int largest, T *found, const T *p, int64_t n) { return 0; }
+/* By vectors, where there are wide ones (extremes_inline.h). Find the extreme of LANES elements or
+   more; return 0, with nothing known, where some may not be numbers. Find the places of the extremes
+   of adjacent elements of rows; return of how many rows, up to one for which that is not known. */
+#ifdef WIDE
+int N(mat_extreme)(int largest, T *found, const T *p, int64_t n);
+int64_t N(mat_places)(int largest, int64_t *at, const T *p, int64_t rows, int64_t n,
+                      int64_t at_step, int64_t step);
 #else
-int N(mat_extremes)(int largest, T *found, const T *p, int64_t n);
+INLINE int N(mat_extreme)(int largest, T *found, const T *p, int64_t n) { return 0; }
+INLINE int64_t N(mat_places)(int largest, int64_t *at, const T *p, int64_t rows, int64_t n,
+                             int64_t at_step, int64_t step) {
+    return 0;
+}
 #endif
 
 /* LANES totals of n elements, and what they are together. */
 INLINE void N(fold_lanes)(int op, T *t, const T *p, int64_t n, int64_t step) {
     EACH(j, LANES) t[j] = N(neutral)(op);
-    if ((op == MAX || op == MIN) && step == 1 && n >= MANY) {
-        T found[LANES]; /* not t, which is to stay in registers */
-        int64_t most = n - n % LANES;
-        if (N(mat_extremes)(op == MAX, found, p, most)) {
-            EACH(j, LANES) t[j] = found[j];
-            n -= most, p += most;
-        }
-    }
     const T *const first = p;
     for (; n >= LANES; n -= LANES, p += LANES * step)
         EACH(j, LANES) t[j] = N(join)(op, t[j], p[j * step]);
@@ -58,12 +58,23 @@ INLINE T N(join_lanes)(int op, T total, T *t) {
     return total;
 }
 
+/* The best of n elements. */
+INLINE T N(best_value)(int op, const T *p, int64_t n, int64_t step) {
+    T t[LANES], found;
+    if (step == 1 && n >= MANY && N(mat_extreme)(op == MAX, &found, p, n))
+        return found;
+    N(fold_lanes)(op, t, p, n, step);
+    return N(join_lanes)(op, N(neutral)(op), t);
+}
+
 INLINE T N(fold)(int op, T total, const T *p, int64_t n, int64_t step) {
     if (n < SHORT) {
         for (int64_t k = 0; k < n; k++)
             total = N(join)(op, total, p[k * step]);
         return total;
     }
+    if (op == MAX || op == MIN)
+        return N(join)(op, total, N(best_value)(op, p, n, step));
     T t[LANES];
     N(fold_lanes)(op, t, p, n, step);
     return N(join_lanes)(op, total, t);
@@ -215,9 +226,7 @@ INLINE int64_t N(find)(const T *p, int64_t n, int64_t step, T value) {
 
 INLINE N(best) N(seek)(int op, N(best) b, const T *p, int64_t n, int64_t step, int64_t first) {
     if (b.at < 0 && n >= LANES && n <= AT_ONCE) { /* there is nothing to compare with */
-        T t[LANES];
-        N(fold_lanes)(op, t, p, n, step);
-        b.value = N(join_lanes)(op, N(neutral)(op), t);
+        b.value = N(best_value)(op, p, n, step);
         b.at = first + N(find)(p, n, step, b.value);
         return b;
     }
@@ -231,18 +240,31 @@ INLINE N(best) N(seek)(int op, N(best) b, const T *p, int64_t n, int64_t step, i
     }
     int64_t in = -1; /* where the block begins that has the best one, which is looked for at last */
     for (int64_t k = 0; k < n; k += AT_ONCE) {
-        T t[LANES];
-        I better = 0;
-        N(fold_lanes)(op, t, p + k * step, n - k < AT_ONCE ? n - k : AT_ONCE, step);
-        EACH(j, LANES) better |= N(beats)(op, t[j], b.value);
-        if (better)
-            b.value = N(join_lanes)(op, N(neutral)(op), t), in = k;
+        T value = N(best_value)(op, p + k * step, n - k < AT_ONCE ? n - k : AT_ONCE, step);
+        if (N(beats)(op, value, b.value))
+            b.value = value, in = k;
     }
     if (in >= 0) {
         int64_t m = n - in < AT_ONCE ? n - in : AT_ONCE;
         b.at = first + in + N(find)(p + in * step, m, step, b.value);
     }
     return b;
+}
+
+/* Rows of adjacent elements, in a line, that are not so long as to leave the cache. */
+INLINE int N(are_short_rows)(const mat_reduction *f, int64_t step) {
+    return step == 1 && f->chunks == 1 && f->in.rank == 1 && f->kept.rank <= 1 &&
+           f->reduced <= AT_ONCE;
+}
+
+INLINE void N(arg_short_rows)(int op, const mat_reduction *f, int64_t *y, const T *x,
+                              int64_t rows) {
+    const int64_t to = f->kept.rank ? f->kept.y[0] : 0, from = f->kept.rank ? f->kept.x[0] : 0;
+    for (int64_t k = 0; k < rows; k++) {
+        k += N(mat_places)(op == MAX, y + k * to, x + k * from, rows - k, f->reduced, to, from);
+        if (k < rows)
+            y[k * to] = N(seek)(op, (N(best)){0, -1}, x + k * from, f->reduced, 1, 0).at;
+    }
 }
 
 INLINE void N(arg_lines)(int op, const mat_reduction *f, char *const *operands, int64_t start,
@@ -253,6 +275,10 @@ INLINE void N(arg_lines)(int op, const mat_reduction *f, char *const *operands, 
     mat_cursor kept;
     mat_part p = part_of(f, start);
     cursor_seek(&kept, &f->kept, f->kept.rank, p.outer);
+    if (N(are_short_rows)(f, step)) {
+        N(arg_short_rows)(op, f, y + kept.y, x + kept.x, stop - start);
+        return;
+    }
     N(best) b = {0, -1}; /* also of the parts before, so that only what is better is looked for */
     for (int64_t u = start; u < stop; u++) {
         p = part_of(f, u);
