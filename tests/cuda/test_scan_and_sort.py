@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+import mat
 from mat.ops.primitives.scan import BY_UFUNC, pairs_of
 
 from ..support.cases_sorting import in_order, with_ties
@@ -190,7 +191,7 @@ def test_counting(rng):
     assert_array_equal(out, np.bincount(x, minlength=50))
     for few in (40, 3, 1):
         x = rng.integers(0, few, 900)
-        launch_all(sort.prepare_weighted(form(x), form(sums)),
+        launch_all(sort.prepare_weighted(*map(mat.array, (x, weights, sums))),
                    [x, np.argsort(x, kind="stable"), weights, sums])
         assert_array_equal(sums, np.bincount(x, weights, 50))  # added in NumPy's order
     x = rng.integers(0, 40, 900)

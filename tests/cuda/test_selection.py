@@ -11,6 +11,8 @@ from mat.core.observers import Observer, observe
 from mat.errors import IndexOutOfRange
 from mat.ops.indexing.gathering import gather, mask_positions, scatter
 
+from ..support.layouts import NUMPY_DTYPES
+
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
 
@@ -53,6 +55,43 @@ def test_the_last_of_several_for_one_place_remains(there, rng):
     x[mat.array(k)] = mat.array(values)
     a[k] = values
     assert_array_equal(x.to_numpy(), a)
+
+
+# Runs of positions that are equal: by one thread, and long ones by a warp, as few of it have one
+
+RUNS = {"one": [5000], "around the length from which they are long": [
+    63, 64, 65, 0, 1, 127, 128, 129, 0, 0, 191, 192, 193, 2, 255, 256, 257, 31, 32, 33],
+    "short": [0, 3, 1, 7, 8, 9, 0, 40] * 9, "long ones apart": [70, *[1] * 50, 300, *[2] * 99, 64]}
+
+
+def positions_of(runs, rng):
+    """Return positions in disorder, so many of each."""
+    return rng.permutation(np.repeat(np.arange(len(runs)), runs))
+
+
+@pytest.mark.parametrize("dtype", [*NUMPY_DTYPES, "bool"])
+@pytest.mark.parametrize("runs", RUNS)
+@pytest.mark.parametrize("items", [(), (3,), (9,)])
+@pytest.mark.sample(3)
+def test_runs_are_added_in_numpys_order(there, rng, runs, dtype, items):
+    k = positions_of(RUNS[runs], rng)
+    a = (rng.standard_normal((len(RUNS[runs]), *items)) * 9).astype(dtype)
+    values = (rng.standard_normal((k.size, *items)) * 3).astype(dtype)
+    for rule in (np.add, np.maximum):
+        x, wanted = mat.array(a) * mat.ones((), dtype=dtype), a.copy()
+        rule.at(x, mat.array(k), mat.array(values))
+        assert x.fresh == {"cuda:0"}
+        with np.errstate(all="ignore"):
+            rule.at(wanted, k, values)
+        assert x.to_numpy().tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("runs", [*RUNS.values(), [1], [0, 0, 2000, 0]])
+def test_weights_are_added_in_numpys_order(there, rng, runs):
+    k = positions_of(runs, rng)
+    weights = rng.standard_normal(k.size) * 10.0 ** rng.integers(-9, 9, k.size)
+    found = np.bincount(mat.array(k), mat.array(weights), minlength=len(runs) + 2)
+    assert found.to_numpy().tobytes() == np.bincount(k, weights, len(runs) + 2).tobytes()
 
 
 def test_integers_out_of_range(there):

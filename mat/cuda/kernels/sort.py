@@ -19,6 +19,7 @@ from ..runtime.kernel import CudaKernel
 from ..runtime.nvrtc import Program
 from .reduce import axes_frame, other_reduction_axes
 from .scan import nothing
+from .selection import prepare_accumulate
 
 THREADS = 256  # as in the kernels
 TILE = 1024  # elements that a block sorts at once
@@ -146,12 +147,15 @@ def prepare_bincount(x: Operand, out: Operand) -> Function:
                               (blocks, 1, 1), (THREADS, 1, 1))
     else:
         counting = _launch(COUNTING, "counting_bins", frame, x.size)
-    return _launch(COUNTING, "counting_zeros", frame, out.size, counting)
+    return _launch(COUNTING, "counting_zeros", [out.size, 1], out.size, counting)
 
 
-def prepare_weighted(x: Operand, out: Operand) -> Function:
-    """Return the kernel that adds up the weights of equal integers."""
-    return _launch(COUNTING, "counting_weights", [x.size, out.size], out.size)
+def prepare_weighted(x: Operand, weights: Operand, out: Operand) -> Function:
+    """Return the kernels that add up the weights of equal integers; their arguments: integers,
+    their sorting kernel, weights, and sums.
+    """
+    adding = prepare_accumulate(x, weights, out, "add", (0,)) if x.size else None
+    return _launch(COUNTING, "counting_zeros", [out.size, 3], out.size, adding)
 
 
 def prepare_placed(x: Operand, out: Operand) -> Function:

@@ -3,7 +3,7 @@
 #ifndef MAT_COUNTING_CUH
 #define MAT_COUNTING_CUH
 
-#include "runs.cuh"
+#include "device.cuh"
 
 enum { MAT_COUNTING_THREADS = 256, MAT_COUNTING_ROOM = 8192 };
 
@@ -14,9 +14,13 @@ struct mat_counting {
 #define MAT_COUNTING(name) MAT_KERNEL(name, mat_counting, MAT_COUNTING_THREADS)
 #define MAT_NUMBER_OF_THREAD ((int64_t)blockIdx.x * blockDim.x + threadIdx.x)
 
-MAT_COUNTING(counting_zeros) {
+struct mat_zeros {
+    int64_t count, operand;
+};
+
+MAT_KERNEL(counting_zeros, mat_zeros, MAT_COUNTING_THREADS) {
     int64_t k = MAT_NUMBER_OF_THREAD;
-    if (k < frame.results) ((int64_t *)call.at[1])[k] = 0;
+    if (k < frame.count) ((int64_t *)call.at[frame.operand])[k] = 0;
 }
 
 MAT_COUNTING(counting_bins) {
@@ -52,34 +56,6 @@ MAT_KERNEL(counting_few, mat_counting_few, MAT_COUNTING_THREADS) {
         for (int at = k; at < all; at += results) total += tables[at];
         if (total) atomicAdd((unsigned long long *)call.at[1] + k, total);
     }
-}
-
-/* The sum of the weights of each bin, in their order: those of sorted integers, by indices that
-   sort them. */
-MAT_COUNTING(counting_weights) {
-    int64_t bin = MAT_NUMBER_OF_THREAD, low = 0, high = frame.count;
-    if (bin >= frame.results) return;
-    const int64_t *bins = (const int64_t *)call.at[0], *order = (const int64_t *)call.at[1];
-    const double *weights = (const double *)call.at[2];
-    while (low < high) {
-        int64_t i = low + (high - low) / 2;
-        if (bins[order[i]] < bin) low = i + 1;
-        else high = i;
-    }
-    double total = 0;
-    high = low;
-    if (low < frame.count && bins[order[low]] == bin)
-        high = mat_end_of_run(bins, order, low, frame.count);
-    while (low < high) {
-        double each[MAT_RUN]; /* read before any is added: one after another takes far longer */
-#pragma unroll
-        for (int j = 0; j < MAT_RUN; j++) each[j] = weights[order[low + j < high ? low + j : low]];
-#pragma unroll
-        for (int j = 0; j < MAT_RUN; j++)
-            if (low + j < high) total += each[j];
-        low += MAT_RUN;
-    }
-    ((double *)call.at[3])[bin] = total;
 }
 
 /* The first element of each rank from 1 on; those of rank 0 are of a rank that began before. */

@@ -307,7 +307,7 @@ def _weights_by_numpy(x: Array, order: Array, weights: Array, out: Array) -> Non
 
 @count_weights.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)
 def _weights_on_device(cuda: Engine, x: Mat, order: Mat, weights: Mat, out: Mat) -> Function:
-    return cuda.prepare_weighted(x, out)
+    return cuda.prepare_weighted(x, weights, out)
 
 
 def _check_vectors(name: str, *vectors: Mat) -> None:
