@@ -9,17 +9,15 @@ source is *late*: it conflicts with nothing, but whoever writes to that memory w
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from contextlib import suppress
 from time import perf_counter
-from typing import Any
 
 from ..errors import DeviceError
 from .access_record import AccessRecord
 from .compiled import THREADS
 from .direction import INPUT
-from .registry import Facet, Handle, Memory, PendingCopy, Presented, WholeCube, host
-from .runs import Runs, run
+from .registry import Facet, Handle, Memory, PendingCopy, WholeCube, host
+from .runs import run
 from .source_line import ASYNC_COPY, SourceLine, Viewed, line_of
 
 
@@ -27,13 +25,6 @@ class AsyncCopyRecord(AccessRecord):
     """The access of an asynchronous copy to its source."""
 
     __slots__ = ("begun_by", "late")
-    # declared by the base class, and set here
-    value: Presented
-    make_value: Callable[[], Presented] | None
-    task: object
-    runs: Runs
-    view: Any
-    where: SourceLine | None
 
     def __init__(self, view: Viewed, facet: Facet, handle: Handle, where: SourceLine) -> None:
         self.facet = facet

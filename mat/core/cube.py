@@ -80,15 +80,6 @@ class Cube(DroppableCopies):
     """One piece of data, its copies and the open accesses to it."""
 
     __slots__ = ()
-    # declared by the base class, and set here
-    fresh: int
-    seen: int
-    records: list[AccessRecord] | None
-    address: int
-    owns_block: bool
-    pristine: bool
-    torn_memory: Memory | None
-    version: int
 
     # Accessing
 

@@ -10,7 +10,7 @@ import weakref
 from types import TracebackType
 from typing import Any
 
-from ..errors import ConflictError, TornError
+from ..errors import ConflictError
 from .coherence import Coherence
 from .compiled import THREADS
 from .export import ExportRecord, retain_for_exports
@@ -28,14 +28,6 @@ class DroppableCopies(Coherence):
     """The methods of a cube that drop copies and keep them."""
 
     __slots__ = ()
-    # declared by the base class, and set here
-    fresh: int
-    seen: int
-    pristine: bool
-    torn: TornError | None
-    torn_memory: Memory | None
-    viewers: list[weakref.ref[ViewLike]] | None
-    kept: dict[Memory, list[int]] | None
 
     def end_abandoned(self) -> None:
         """End the accesses of threads and tasks that have ended; the caller holds the lock."""

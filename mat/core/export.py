@@ -16,9 +16,8 @@ from .compiled import BLOCKS
 from .direction import INPUT
 from .observers import OBSERVERS
 from .registry import Facet, Handle, Memory, Presented
-from .runs import NONE, Runs
+from .runs import NONE
 from .source_line import EXPORTED, SourceLine, Viewed, line_of
-from .span_copy import SpanCopy
 
 _observers = OBSERVERS  # with a type of C
 _is_compiled = BLOCKS.enabled
@@ -31,14 +30,6 @@ class ExportRecord(AccessRecord):
     """The access record of an export."""
 
     __slots__ = ("retained",)
-    # declared by the base class, and set here
-    handle: Handle
-    value: Presented
-    make_value: Callable[[], Presented] | None
-    runs: Runs
-    used: SpanCopy | None
-    task: object
-    thread: int
 
     # the parameters are the facts of an export
     def export(self, view: Viewed, facet: Facet, mask: int, handle: Handle, value: Presented,

@@ -40,8 +40,9 @@ class Viewed(Protocol):
 def describe(view: Viewed | None, facet: Facet, direction: Direction, thread: int,
              where: SourceLine | None) -> str:
     """Return an access in words."""
-    return (f"{label_of(view)} as facet {facet.name!r} for {direction.value!r} "
-            f"{thread_and_line(thread, where)}")
+    file, line = file_and_line(where)
+    return (f"{label_of(view)} as facet {facet.name!r} for {direction.value!r} in thread "
+            f"{thread_name(thread)} at {file}:{line}")
 
 
 def label_of(view: Viewed | None) -> str:
@@ -101,9 +102,3 @@ def thread_name(thread: int) -> str:
         return _NOT_THREADS[thread]
     ident = THREADS.ident(thread)
     return next((t.name for t in threading.enumerate() if t.ident == ident), f"thread {thread}")
-
-
-def thread_and_line(thread: int, where: SourceLine | None) -> str:
-    """Return ``in thread NAME at FILE:LINE``."""
-    file, line = file_and_line(where)
-    return f"in thread {thread_name(thread)} at {file}:{line}"

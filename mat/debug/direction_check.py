@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import sys
-import threading
 import weakref
 from collections.abc import Callable
 from functools import partial
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..core.access_record import AccessRecord
+from ..core.compiled import THREADS
 from ..core.cube import Cube
 from ..core.direction import INPUT, OUTPUT
 from ..core.export import ExportRecord
@@ -281,16 +281,6 @@ class DirectionReport(WithLock):
         return "\n  ".join([head, *lines]) + ">"
 
 
-class _Here(threading.local):
-    """``token`` tells threads apart; the identity of a thread is used again after its end."""
-
-    def __init__(self) -> None:
-        self.token = object()
-
-
-_here = _Here()
-
-
 class DirectionCheck(WithLock, Observer):
     """The observer that watches accesses, for any number of reports at once."""
 
@@ -299,7 +289,7 @@ class DirectionCheck(WithLock, Observer):
     def __init__(self) -> None:
         self.reports: list[DirectionReport] = []
         self.relocation: Relocation = Relocation()
-        self.late: list[tuple[object, str]] = []  # uses after the end: thread, text
+        self.late: list[tuple[int, str]] = []  # uses after the end: thread, text
         self._open: dict[int, WatchedAccess] = {}
         self._memories: set[Pooled] = set()  # of the devices that were accessed
         self._exported: weakref.WeakSet[Pages] = weakref.WeakSet()
@@ -550,16 +540,16 @@ class DirectionCheck(WithLock, Observer):
             self.relocation.move_away(record, text, self._note_late)
 
     def _note_late(self, text: str) -> None:
-        self.late.append((_here.token, text))
+        self.late.append((THREADS.current(), text))
 
     def _raise_late(self) -> None:
         """Raise errors for uses by this thread after the end of its block, not yet reported."""
         if not self.late:
             return
-        thread = _here.token
+        thread = THREADS.current()
         with self._lock:
-            mine = [item for item in self.late if item[0] is thread]
-            self.late[:] = [item for item in self.late if item[0] is not thread]
+            mine = [item for item in self.late if item[0] == thread]
+            self.late[:] = [item for item in self.late if item[0] != thread]
         if mine:
             self._raise("; ".join(text for _, text in mine))
 

@@ -7,6 +7,7 @@ This imports dask. The package's metadata names `Backend`, so that dask finds it
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..matrix.creation import empty, ones, zeros
 from ..matrix.filled import full
 from ..matrix.mat import Mat
 from ..numpy.random import RandomState
-from ..support.types import Keywords, Number, Operand, ShapeLike
+from ..support.types import Number, Operand, ShapeLike
 from .dask import makes_arrays, with_mats_as_chunks
 
 Creation = Callable[..., Any]
@@ -29,31 +30,11 @@ class BitGenerator(np.random.PCG64):
     """Seeds of chunks' streams, a child for each; its module has dask choose `mat`'s generators."""
 
 
-# Functions that make a chunk: tasks name them
-
-
-def ones_chunk(shape: ShapeLike, **settings: Any) -> Mat:
-    """Return a chunk of ones, without memory until it is accessed."""
-    return ones(shape, **_without_meta(settings))
-
-
-def zeros_chunk(shape: ShapeLike, **settings: Any) -> Mat:
-    """Return a chunk of zeros, without memory until it is accessed."""
-    return zeros(shape, **_without_meta(settings))
-
-
-def empty_chunk(shape: ShapeLike, **settings: Any) -> Mat:
-    """Return a chunk of arbitrary elements."""
-    return empty(shape, **_without_meta(settings))
-
-
-def full_chunk(shape: ShapeLike, fill_value: Number, **settings: Any) -> Mat:
-    """Return a chunk of equal elements, without memory until it is accessed."""
-    return full(shape, fill_value, **_without_meta(settings))
-
-
-def _without_meta(settings: Keywords) -> Keywords:
-    return {name: value for name, value in settings.items() if name != "meta"}
+def chunk(function: Creation, shape: ShapeLike, *value: Number, meta: object = None,  # noqa: ARG001
+          **settings: Any) -> Mat:
+    """Return a chunk of equal or arbitrary elements; tasks name this function."""
+    found: Mat = function(shape, *value, **settings)
+    return found
 
 
 def _blocked(function: Creation, name: str) -> Creation:
@@ -64,7 +45,7 @@ def _blocked(function: Creation, name: str) -> Creation:
             return getattr(array_creation_dispatch.dispatch("numpy"), name)(*args, **settings)
         settings.setdefault("dtype", "float64")
         settings["meta"] = empty(_META, dtype=settings["dtype"])
-        return wrap_func_shape_as_first_arg(function, *args, **settings)
+        return wrap_func_shape_as_first_arg(partial(chunk, function), *args, **settings)
 
     create.__name__ = name
     return create
@@ -73,10 +54,10 @@ def _blocked(function: Creation, name: str) -> Creation:
 class Backend(ArrayBackendEntrypoint):  # type: ignore[misc]  # dask is untyped here
     """The backend interface of dask.array."""
 
-    ones = staticmethod(_blocked(ones_chunk, "ones"))
-    zeros = staticmethod(_blocked(zeros_chunk, "zeros"))
-    empty = staticmethod(_blocked(empty_chunk, "empty"))
-    full = staticmethod(_blocked(full_chunk, "full"))
+    ones = staticmethod(_blocked(ones, "ones"))
+    zeros = staticmethod(_blocked(zeros, "zeros"))
+    empty = staticmethod(_blocked(empty, "empty"))
+    full = staticmethod(_blocked(full, "full"))
 
     @staticmethod
     def arange(*args: object, like: Operand = None, **settings: object) -> object:

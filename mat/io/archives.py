@@ -230,7 +230,9 @@ def save_all(file: File, mats: Mapping[str, Mat], *, format: str | None = None, 
     _check_mats(mats)
     check_flag(compressed)
     kind, counter = _format(file, format), Progress(progress, "save")
-    strings = {} if metadata is None else _checked_metadata(metadata)
+    if not (metadata is None or isinstance(metadata, Mapping)):
+        raise DTypeError(f"metadata are strings by name, got {metadata!r}")
+    strings = dict(metadata or {})
     if kind == "npz":
         npz.check(mats)
         if strings:
@@ -348,12 +350,6 @@ def _check_mats(mats: object) -> None:
         if not isinstance(name, str):
             raise DTypeError(f"the name of a Mat in a file is a string, got {name!r}")
         check_mat(x, f"save_all, for {name!r},")
-
-
-def _checked_metadata(metadata: object) -> dict[str, str]:
-    if not isinstance(metadata, Mapping):
-        raise DTypeError(f"metadata are strings by name, got {metadata!r}")
-    return dict(metadata)
 
 
 def _format(file: File, requested: str | None) -> str:

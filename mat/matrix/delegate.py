@@ -96,7 +96,8 @@ class _Writing(Reading):
                  written: Iterable[Mat]) -> None:
         super().__init__()
         self.read: dict[int, Mat] = {}
-        self.outs = _leaves(kwargs.get("out"))
+        given: Any = kwargs.get("out")
+        self.outs: tuple[object, ...] = given if isinstance(given, tuple) else (given,)
         for out in self.outs:
             if isinstance(out, _NESTS):
                 raise DTypeError(f"out must be a Mat or an array, got {type(out).__name__}")
@@ -170,10 +171,6 @@ class _Writing(Reading):
         if any(value is a for a in self.outs):
             return value
         return super().mat_of(value)
-
-
-def _leaves(out: object) -> tuple[object, ...]:
-    return out if isinstance(out, tuple) else (out,)
 
 
 def _with_arrays(value: Operand, known: dict[int, Array]) -> Operand:

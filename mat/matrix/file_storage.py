@@ -23,11 +23,6 @@ class FileStorage(ForeignStorage):
     """Elements in a file, checked at every access: other programs can truncate it."""
 
     __slots__ = ("end", "pages")
-    # declared by base classes, and set here
-    writable: bool
-    seen: int
-    guarded: bool
-    exclusive: bool
 
     def __init__(self, flat: Array, pages: FilePages, writable: bool) -> None:
         super().__init__(flat.size, flat.dtype, 0)

@@ -148,16 +148,10 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None,  # no
     if IN_USE and not by_columns:
         zeros = placed(Mat((rows, columns), kind), device)
         if computes_elsewhere(zeros):
-            return _with_diagonal(zeros, offset)
+            if -rows < offset < columns:
+                zeros.diagonal(offset).fill_(1)
+            return zeros
     return placed(adopted(np.eye(rows, columns, offset, kind, "F" if by_columns else "C")), device)
-
-
-def _with_diagonal(zeros: Mat, k: int) -> Mat:
-    """Write ones on a diagonal of a matrix, where that is; return the matrix."""
-    rows, columns = zeros.shape
-    if -rows < k < columns:
-        zeros.diagonal(k).fill_(1)
-    return zeros
 
 
 def identity(n: int, dtype: DTypeLike = None, *, like: object = None) -> Mat:

@@ -113,7 +113,8 @@ class ForeignStorage(Storage):
     def watched(self) -> Seen | None:
         """Return the remembered state of the home, by this process."""
         found = self.seen_home
-        if self.exclusive and (not OBSERVERS or not is_checked()):
+        # unless promises about accesses are checked
+        if self.exclusive and not any(observer.every_access for observer in OBSERVERS):
             return None
         if found is None and self.exclusive:
             self.watch()
@@ -465,11 +466,6 @@ def warn_slow(nbytes: int, made: SourceLine | None) -> None:
 
 
 _warned: bool = False
-
-
-def is_checked() -> bool:
-    """Return whether promises about accesses are checked."""
-    return any(getattr(observer, "every_access", False) for observer in OBSERVERS)
 
 
 # the parameters are the facts of the memory

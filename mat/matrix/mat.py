@@ -21,7 +21,6 @@ from typing import (
 
 import numpy as np
 
-from ..core.access_record import AccessRecord
 from ..core.compiled import THREADS
 from ..core.direction import INPUT, Direction
 from ..core.observers import ELEMENT, OBSERVERS, SIZE, TRANSFERS
@@ -178,7 +177,9 @@ class Mat(Exports, Methods):
             storage.end_abandoned()
             found = {f.name: FacetState(f.name, f.memory.name, storage.is_fresh(f.memory, self),
                                         storage.nbytes,
-                                        tuple(_watcher(record) for record in tuple(storage.accesses)
+                                        tuple((thread_name(record.thread), record.direction.value,
+                                               *file_and_line(record.where))
+                                              for record in tuple(storage.accesses)
                                               if record.facet is f))
                      for f in all_facets() if storage.seen & f.bit}
         return MappingProxyType(found)
@@ -597,11 +598,6 @@ def _shared_storage(shape: Ints, displacement: int, dtype: DTypeLike,
         raise ShapeError(f"displacement {displacement} from a Mat at {other.displacement} is "
                          "before the storage")
     return packed(shape, start).check_within(other._room()), other.storage
-
-
-def _watcher(record: AccessRecord) -> tuple[str, str, str, int]:
-    return (thread_name(record.thread), record.direction.value,
-            *file_and_line(record.where))
 
 
 def new_like(layout_of: Mat, shape: Ints, dtype: DType) -> Mat:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import sys
 import threading
-import weakref
 from collections.abc import Hashable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TypeAlias
 
 from ..core.compiled import THREADS
-from ..core.registry import Handle, Memory, ViewLike
+from ..core.registry import Handle, Memory
 from ..core.source_line import SourceLine, file_and_line
 from ..errors import ConflictError, DTypeError, TornError
 from ..layout.shapes import as_shape
@@ -23,7 +22,7 @@ from ..memories.host import HOST
 from ..support.dtypes import as_dtype
 from ..support.open_blocks import Block
 from ..support.options import current
-from ..support.types import Array, DType, DTypeLike, Number, ShapeLike
+from ..support.types import Array, DType, DTypeLike, ShapeLike
 from .mat import Mat, check_bytes
 from .storage import Storage
 
@@ -63,19 +62,6 @@ class ScratchStorage(Storage):
     """The storage of one block, over memory that exists before and after it."""
 
     __slots__ = ("buffer", "part", "where")
-    # declared by base classes, and set here
-    size: int
-    dtype: DType
-    itemsize: int
-    nbytes: int
-    fill_value: Number
-    writable: bool
-    fresh: int
-    seen: int
-    pristine: bool
-    torn: TornError | None
-    torn_memory: Memory | None
-    viewers: list[weakref.ref[ViewLike]] | None
 
     def __init__(self, size: int, dtype: DType, buffer: Array | None,
                  where: SourceLine) -> None:
