@@ -34,21 +34,14 @@ class DifferentCallError(Exception):
 
 
 class Recorder(Observer):
-    """The uses of data by a function, in the thread that makes the recorder.
-
-    Attributes
-    ----------
-    uses : list of Use
-        What operations have accessed, in their order.
-    rooms : list of int
-        The most bytes that calls took for workspaces at once: of the first, of one within it, ...
-    """
+    """The uses of data by a function, in the thread that makes the recorder."""
 
     # `allowed` are the views that are accessed already, if launches are being captured
     def __init__(self, name: str, memory: Memory, allowed: list[Use] | None = None) -> None:
         self.name = name
         self.memory = memory
-        self.uses: list[Use] = []
+        self.uses: list[Use] = []  # in the order of operations
+        # the most bytes that calls took for workspaces at once: of the first, of one within it, ...
         self.rooms: list[int] = []
         self.depth: int = 0  # of workspaces in use
         self.captures: bool = allowed is not None

@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import PlanError
 from ..layout.shapes import Ints
 from ..matrix.mat import Mat
-from ..matrix.reading import rebuilt
+from ..matrix.reading import mapped, rebuilt
 from ..support.types import Array, DType, Function, Keywords, Operand
 
 FEW = 1 << 16  # elements that a function may be called with for its result's form
@@ -62,11 +62,7 @@ class _Samples:
         if isinstance(value, Mat) or (type(value) is np.ndarray
                                       and not self.lengths.keys().isdisjoint(value.shape)):
             return self.sample(value)
-        if isinstance(value, dict):
-            return {k: self.of(v) for k, v in value.items()}
-        if isinstance(value, list | tuple):
-            return rebuilt(value, [self.of(v) for v in value])
-        return value
+        return mapped(value, self.of)
 
     def sample(self, x: Operand) -> Array:
         """Return the array for a Mat or an array."""
@@ -83,11 +79,7 @@ class _Samples:
                 return Target(k)
         if isinstance(value, np.ndarray | np.generic):
             return ResultForm(value.shape, value.dtype)
-        if isinstance(value, dict):
-            return {k: self.described(v, outs) for k, v in value.items()}
-        if isinstance(value, list | tuple):
-            return rebuilt(value, [self.described(v, outs) for v in value])
-        return value
+        return mapped(value, lambda v: self.described(v, outs))
 
 
 def operands_in(values: object) -> Iterator[Mat | Array]:

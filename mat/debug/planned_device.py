@@ -186,13 +186,7 @@ class PlannedHost(Device):
 
 
 class PlannedDevice(PooledDevice):
-    """A device in place of another one, with a memory and copies of its own.
-
-    Attributes
-    ----------
-    tiles : list of tuple
-        The bytes that each tile of the last call needs, and the shape of its largest view.
-    """
+    """A device in place of another one, with a memory and copies of its own."""
 
     dlpack = (1, 0)
     computes = False
@@ -201,6 +195,7 @@ class PlannedDevice(PooledDevice):
         super().__init__()
         self.memory: PlannedMemory = PlannedMemory(f"planned:{len(_devices)}")
         self.facet: PlannedFacet = PlannedFacet(self)
+        # the bytes that each tile of the last call needs, and the shape of its largest view
         self.tiles: list[tuple[int, tuple[int, ...]]] = []
         self.copies = PlannedCopies()
         self.plan_for(CPU)

@@ -28,7 +28,7 @@ from ..layout.strided import packed
 from ..matrix.base import form_of_result
 from ..matrix.creation import adopted
 from ..matrix.mat import Mat
-from ..matrix.reading import rebuilt
+from ..matrix.reading import mapped
 from ..matrix.storage import Storage
 from ..memories.host import HOST
 from ..ops.engine.operation import Op
@@ -56,13 +56,7 @@ MOST_RUNS = 1 << 18  # of a view whose bytes are told apart
 
 
 class Shadows:
-    """The shadows of Mats, for the time of a plan.
-
-    Parameters
-    ----------
-    device : PlannedDevice
-        The device in use, to which copies on the other device are taken over.
-    """
+    """The shadows of Mats, for the time of a plan with copies on a planned device."""
 
     def __init__(self, device: PlannedDevice) -> None:
         self.device = device
@@ -439,11 +433,7 @@ class Planner(Noting):
             return written[found.number]
         if isinstance(found, ResultForm):
             return self.on_host_now(found, enabled)
-        if isinstance(found, dict):
-            return {k: self.made(v, written, enabled) for k, v in found.items()}
-        if isinstance(found, list | tuple):
-            return rebuilt(found, [self.made(v, written, enabled) for v in found])
-        return found
+        return mapped(found, lambda v: self.made(v, written, enabled))
 
     def on_host_now(self, form: ResultForm, enabled: bool) -> Mat | Array:
         """Return a Mat in place of one that the host would compute; an array for other dtypes."""

@@ -87,13 +87,7 @@ def _as_bytes(a: Array) -> memoryview:
 
 
 def deserialized(header: Header, frames: list[Any]) -> Mat:
-    """Return the Mat of a header and its frame, over the memory of the frame if that is writable.
-
-    Raises
-    ------
-    FormatError
-        If the parts do not fit.
-    """
+    """Return the Mat of a header and its frame, over the memory of the frame if writable."""
     fill, name = header["fill"], header["dtype"]
     value = None if fill is None else np.frombuffer(fill, as_dtype(name)).item()
     x = unpickled(Mat, tuple(header["shape"]), name, header["byteorder"], value,
@@ -168,15 +162,7 @@ def _facet_of(x: Mat) -> Facet | None:
 
 
 def deserialized_on_gpu(header: Header, frames: list[Any]) -> Mat:
-    """Return the Mat of a header, over memory of the GPU in use.
-
-    Raises
-    ------
-    FormatError
-        If the parts do not fit.
-    DeviceError
-        If no GPU is in use: `mat.dask.Device` puts one to use.
-    """
+    """Return the Mat of a header, over memory of the GPU in use: see `mat.dask.Device`."""
     (frame,) = frames
     interface = frame.__cuda_array_interface__
     dtype, layout = as_dtype(header["dtype"]), packed(tuple(header["shape"]))

@@ -9,6 +9,7 @@ with nothing else. This module does not know what the function computes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..errors import DTypeError, ShapeError
 from ..facets.array import ARRAY
 from ..support.types import Array, Function, Operand
 from .mat import Mat
-from .reading import Reading, call_reading, rebuilt
+from .reading import Reading, call_reading, mapped
 from .with_facets import with_facets
 
 _NESTS = (list, tuple, dict)
@@ -177,8 +178,4 @@ def _with_arrays(value: Operand, known: dict[int, Array]) -> Operand:
     """Return `value` with arrays for Mats."""
     if isinstance(value, Mat):
         return known[id(value)]
-    if not isinstance(value, _NESTS):
-        return value
-    if isinstance(value, dict):
-        return {k: _with_arrays(v, known) for k, v in value.items()}
-    return rebuilt(value, [_with_arrays(v, known) for v in value])
+    return mapped(value, partial(_with_arrays, known=known))

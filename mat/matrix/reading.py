@@ -218,6 +218,15 @@ def rebuilt(like: Operand, items: list[Operand]) -> Operand:
     return kind(*items) if hasattr(like, "_fields") else kind(items)
 
 
+def mapped(value: Operand, function: Function) -> Operand:
+    """Return a list, tuple or dict with what `function` returns of its items; else the value."""
+    if isinstance(value, dict):
+        return {k: function(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return rebuilt(value, [function(v) for v in value])
+    return value
+
+
 def call_reading(function: Function, args: Sequence[object], kwargs: Keywords,
                  name: str = "") -> Operand:
     """Call `function`, with no operand written, with arrays for Mats; return Mats for arrays.

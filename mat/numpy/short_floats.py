@@ -12,6 +12,7 @@ import numpy as np
 
 from ..matrix.creation import from_numpy
 from ..matrix.mat import Mat
+from ..matrix.reading import mapped
 from ..support.dtypes import EXTENSIONS
 from ..support.types import Arguments, Array, DType, Function, Keywords, Operand
 from .registry import numpy_function
@@ -65,20 +66,14 @@ def computed(function: Function, args: Arguments, kwargs: Keywords, dtype: DType
 
 
 def _widened(value: Operand) -> Operand:
-    if isinstance(value, list | tuple):
-        return type(value)(map(_widened, value))
     if isinstance(value, np.ndarray) and value.dtype.char in EXTENSIONS:
         value = from_numpy(value)
     if isinstance(value, Mat) and value.dtype.char in EXTENSIONS:
         return value.astype(_FLOAT32)
-    return value
+    return mapped(value, _widened)
 
 
 def _narrowed(found: Operand, dtype: DType) -> Operand:
     if isinstance(found, Mat) and found.dtype == _FLOAT32:
         return found.astype(dtype)
-    if isinstance(found, tuple) and hasattr(found, "_fields"):
-        return type(found)(*(_narrowed(v, dtype) for v in found))
-    if isinstance(found, list | tuple):
-        return type(found)(_narrowed(v, dtype) for v in found)
-    return found
+    return mapped(found, lambda v: _narrowed(v, dtype))

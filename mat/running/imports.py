@@ -30,13 +30,7 @@ _IMPORTS_MAT = re.compile(r"^\s*(?:import mat|from mat)\b", re.MULTILINE)
 
 
 class ProgramFiles:
-    """The files that belong to a program: those in its folders, without installed packages.
-
-    Parameters
-    ----------
-    places : iterable of str or path
-        Folders, and single files.
-    """
+    """The files that belong to a program: files and folders, without installed packages."""
 
     def __init__(self, places: Iterable[str | os.PathLike[str]]) -> None:
         self.places = [Path(place).resolve() for place in places]
@@ -84,13 +78,7 @@ class ProgramFiles:
 
 
 def package_place(name: str) -> Path:
-    """Return the folder of a package, or the file of a module.
-
-    Raises
-    ------
-    SettingError
-        If there is none of that name.
-    """
+    """Return the folder of a package, or the file of a module; raise `SettingError` without."""
     try:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError) as error:

@@ -27,35 +27,18 @@ NOWHERE: Line = ("", 0)  # no line of the program
 
 
 class LineCost:
-    """The cost of one line.
-
-    Attributes
-    ----------
-    seconds : float
-        The time of the samples in which a thread was in that line.
-    there, back : int
-        Bytes that were copied to a device, and to the host.
-    waits, fallbacks, kept : Counter
-        How often the host waited for a device, by what it waited for; which functions the host
-        carried out for a device; and which ones NumPy carried out with arrays that cannot be Mats.
-    moving : float
-        The time of copies and waits.
-    reasons : dict
-        Of fallbacks, why.
-    places : Counter
-        The memories of the operations that were sampled.
-    """
+    """The cost of one line."""
 
     def __init__(self) -> None:
-        self.seconds: float = 0.0
-        self.there: int = 0
-        self.back: int = 0
-        self.waits: Counter[str] = Counter()
-        self.fallbacks: Counter[str] = Counter()
-        self.kept: Counter[str] = Counter()
-        self.moving: float = 0.0
-        self.reasons: dict[str, str] = {}
-        self.places: Counter[str] = Counter()
+        self.seconds: float = 0.0  # of the samples in which a thread was in that line
+        self.there: int = 0  # bytes that were copied to a device
+        self.back: int = 0  # and to the host
+        self.waits: Counter[str] = Counter()  # by what the host waited for
+        self.fallbacks: Counter[str] = Counter()  # functions that the host carried out
+        self.kept: Counter[str] = Counter()  # those that NumPy did with arrays that cannot be Mats
+        self.moving: float = 0.0  # the time of copies and waits
+        self.reasons: dict[str, str] = {}  # of fallbacks
+        self.places: Counter[str] = Counter()  # the memories of the operations that were sampled
 
     @property
     def on_device(self) -> float:
@@ -73,13 +56,7 @@ class LineCost:
 
 
 class Profile(WithLock, Observer):
-    """The costs of a program by line; an observer of its copies, waits and fallbacks.
-
-    Parameters
-    ----------
-    program : ProgramFiles
-        Its files.
-    """
+    """The costs of a program by line; an observer of its copies, waits and fallbacks."""
 
     def __init__(self, program: ProgramFiles) -> None:
         self.program = program

@@ -46,15 +46,7 @@ class Row(NamedTuple):
 
 
 class Report:
-    """What a program has cost, by line.
-
-    Parameters
-    ----------
-    profile : Profile
-        Its measurements.
-    name, device : str
-        The program, and the device in use.
-    """
+    """What a program has cost by line, from its profile, with its name and the device in use."""
 
     def __init__(self, profile: Profile, name: str, device: str) -> None:
         self.profile = profile
@@ -180,21 +172,11 @@ _FUNCTIONS = {  # what to write instead of functions that no device computes
 
 
 class Advice(NamedTuple):
-    """What to write instead of a line.
-
-    Attributes
-    ----------
-    line : Line
-        The line.
-    seconds : float
-        The time that it might save.
-    why, instead : str
-        Its fault, and what to write.
-    """
+    """What to write instead of a line."""
 
     line: Line
-    seconds: float
-    why: str
+    seconds: float  # that it might save
+    why: str  # its fault
     instead: str
 
 

@@ -42,13 +42,7 @@ class ChosenLibrary(NamedTuple):
 
 @cache
 def chosen_library() -> ChosenLibrary | None:
-    """Return the library, loaded on demand; None for SciPy's.
-
-    Raises
-    ------
-    SettingError
-        If MAT_BLAS names one that cannot be loaded.
-    """
+    """Return the library that MAT_BLAS or the processor chooses, loaded; None for SciPy's."""
     wanted = os.environ.get(VARIABLE, "")
     if wanted == "scipy" or (not wanted and not _is_intel()):
         return None

@@ -49,17 +49,7 @@ def close_names(name: object, names: Iterable[str], most: int = 3) -> list[str]:
 
 
 def did_you_mean(name: object, names: Iterable[str], others: Mapping[str, str] = _NONE) -> str:
-    """Return " (did you mean 'this'?)", or "" if no name is close.
-
-    Parameters
-    ----------
-    name : object
-        What was given.
-    names : iterable of str
-        The names that there are.
-    others : mapping
-        Names that other libraries use, and which of `names` they mean.
-    """
+    """Return " (did you mean 'this'?)", of `names` or what `others` mean; "" if none is close."""
     found = [others[name]] if isinstance(name, str) and name in others else []
     found = found or close_names(name, names, 1)
     return f" (did you mean {found[0]!r}?)" if found else ""
@@ -72,19 +62,7 @@ def _may_be_close(name: str, known: str) -> bool:
 
 
 def no_attribute(owner: object, words: str, name: str, names: Iterable[str]) -> AttributeError:
-    """Return the error to raise for an attribute that does not exist.
-
-    Parameters
-    ----------
-    owner : object
-        The object that lacks it.
-    words : str
-        What it is called, such as "module 'mat'".
-    name : str
-        The attribute.
-    names : iterable of str
-        The attributes that there are; not asked for a private one, which only tools look for.
-    """
+    """Return the error for an attribute that `owner`, called so in `words`, does not have."""
     found = [] if name.startswith("_") else close_names(name, names)
     close = f"; close names: {', '.join(found)}" if found else ""
     if name in INSTEAD:

@@ -20,25 +20,14 @@ _CHARS = ffi.typeof("char[]")
 
 
 class HostStatistics(NamedTuple):
-    """Statistics of the pool: bytes, and numbers of blocks since the start of the process.
-
-    Attributes
-    ----------
-    in_use, kept, limit : int
-        The bytes of the blocks in use and of those kept for the next use, and the most bytes that
-        are kept at present.
-    hits, misses : int
-        How often a kept block was used again, and how often a new one was needed.
-    returned : int
-        How many blocks were given back to the system.
-    """
+    """Statistics of the pool: bytes, and numbers of blocks since the start of the process."""
 
     in_use: int = 0
-    kept: int = 0
-    limit: int = 0
-    hits: int = 0
-    misses: int = 0
-    returned: int = 0
+    kept: int = 0  # for the next use
+    limit: int = 0  # the most that are kept at present
+    hits: int = 0  # kept blocks that were used again
+    misses: int = 0  # new blocks
+    returned: int = 0  # to the system
 
 
 def _allocators() -> tuple[CData, CData]:

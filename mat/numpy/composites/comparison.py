@@ -20,10 +20,9 @@ from ...support.types import Number, Operand
 from ..operands import as_mats
 from ..registry import Result, composes, implements
 from .in_tiles import in_tiles
-from .there import as_dtype, as_floats, is_there, with_axis_moved
+from .there import REAL, as_dtype, as_floats, is_there, with_axis_moved
 
 ufuncs = at_first_use("ops.primitives.ufuncs")
-_REAL = (int, float)
 
 
 @implements("array_equal", mats=0, of_many=True)
@@ -50,7 +49,7 @@ def numpy_array_equiv(a1: Operand, a2: Operand) -> Result:
 def numpy_allclose(a: Operand, b: Operand, rtol: Number = 1e-5, atol: Number = 1e-8,
                    equal_nan: bool = False) -> Result:
     # on the host this operation is NumPy's function with longer checks
-    leave_if(a.shape != b.shape or not all(type(x) in _REAL and x >= 0 for x in (rtol, atol)))
+    leave_if(a.shape != b.shape or not all(type(x) in REAL and x >= 0 for x in (rtol, atol)))
     return bool(shape.close(a, b, rtol, atol, bool(equal_nan)))
 
 
@@ -70,8 +69,8 @@ def numpy_may_share_memory(a: Operand, b: Operand, /, max_work: int | None = Non
 @implements("isclose")
 def numpy_isclose(a: Operand, b: Operand, rtol: Number = 1e-5, atol: Number = 1e-8,
                   equal_nan: bool = False) -> Result:
-    leave_if(not all(type(v) in _REAL for v in (rtol, atol)) or not _has_distances(a)
-             or not (_has_distances(b) or type(b) in _REAL))
+    leave_if(not all(type(v) in REAL for v in (rtol, atol)) or not _has_distances(a)
+             or not (_has_distances(b) or type(b) in REAL))
     return _isclose(a, b, rtol, atol, equal_nan)
 
 

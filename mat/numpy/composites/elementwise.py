@@ -25,7 +25,6 @@ from .there import FLOATS, REAL, as_dtype, as_floats, is_there
 scan, ufuncs = at_first_use("ops.primitives.scan"), at_first_use("ops.primitives.ufuncs")
 _FLOATS = "e" + REAL_TYPES  # of NumPy
 _CLIPPED = _FLOATS + INTEGERS
-_REAL = (int, float)
 
 
 @implements("clip")
@@ -155,7 +154,7 @@ def _is_bound(value: Operand, a: Mat) -> bool:
     if isinstance(value, Mat):
         return value.element_type == dtype and dtype.char in _CLIPPED
     if dtype.char in _FLOATS:
-        return type(value) in _REAL
+        return type(value) in REAL
     return type(value) is int and dtype.char in INTEGERS and represents(dtype, value)
 
 

@@ -23,7 +23,7 @@ from ...support.types import AxisLike, DTypeLike, Function, Number, Operand
 from ..operands import as_mats, can_hold_sums, is_mat_or_array, is_mat_or_none
 from ..registry import NO_VALUE, Result, flag, implements, named
 from .in_tiles import in_one_pass
-from .there import keeps_parts
+from .there import REAL, keeps_parts
 
 missing = at_first_use("ops.primitives.missing")
 scan = at_first_use("ops.primitives.scan")
@@ -156,7 +156,6 @@ def numpy_diff(a: Operand, n: int = 1, axis: int = -1, prepend: Operand = NO_VAL
 # Of elements that are not NaN
 
 
-_REAL = (int, float)
 _ONLY = "All-NaN slice encountered"  # NumPy's warnings
 _NONE = "Mean of empty slice"
 _FEW = "Degrees of freedom <= 0 for slice."
@@ -266,7 +265,7 @@ def _variance(root: bool) -> Function:
                  ddof: Number = 0, keepdims: bool = NO_VALUE, *, where: Operand = NO_VALUE,
                  mean: Operand = NO_VALUE, correction: Number = NO_VALUE) -> Result:
         leave_if(not _plain(dtype, out, where, mean, correction))
-        leave_if(a.dtype.char not in FLOATING or type(ddof) not in _REAL)
+        leave_if(a.dtype.char not in FLOATING or type(ddof) not in REAL)
         found = _variance_of(a, axis, flag(keepdims), ddof)
         return elementwise.sqrt(found, out=found) if root else found
 
