@@ -25,37 +25,6 @@ from . import errors
 from .core.direction import Direction
 from .devices import emulated as _emulated
 from .devices.device import cuda_available, set_device, use_cuda, use_device
-from .errors import (
-    AliasError,
-    AxisError,
-    ConflictError,
-    DeviceError,
-    DirectionError,
-    DiskError,
-    DTypeError,
-    ExchangeError,
-    FacetError,
-    FormatError,
-    GraphError,
-    IndexOutOfRange,
-    IndexTypeError,
-    IntegerError,
-    KernelError,
-    LinAlgError,
-    MatError,
-    OutOfDeviceMemory,
-    OutOfMemory,
-    PerformanceWarning,
-    PlanError,
-    PowerError,
-    RangeError,
-    SettingError,
-    ShapeError,
-    StepError,
-    TextError,
-    TornError,
-    UninitialisedError,
-)
 from .facets import array as _array
 from .interop import adapters as _adapters
 from .matrix import called_methods as _called_methods
@@ -104,10 +73,16 @@ _register_plugin("stride_tricks", f"{__name__}.lib.stride_tricks")
 _register_plugin("cuda_probe", f"{__name__}.cuda.runtime.probe")
 _register_plugin("page_locking", f"{__name__}.cuda.runtime.pinned")
 
-# What takes time to import and many programs do without: names and methods, by their modules.
+# Looked up at first use, as most take time to import: names and methods, by their modules
 _NAMES = {
     "debug.memory_report": "memory_report", "debug.notebook": "load_ipython_extension",
-    "debug.show": "show", "debug.show_config": "show_config", "interop.dlpack": "from_dlpack",
+    "debug.show": "show", "debug.show_config": "show_config",
+    "errors": """AliasError AxisError ConflictError DeviceError DirectionError DiskError DTypeError
+        ExchangeError FacetError FormatError GraphError IndexOutOfRange IndexTypeError IntegerError
+        KernelError LinAlgError MatError OutOfDeviceMemory OutOfMemory PerformanceWarning PlanError
+        PowerError RangeError SettingError ShapeError StepError TextError TornError
+        UninitialisedError""",
+    "interop.dlpack": "from_dlpack",
     "io.api": "save",
     "io.archives": "load load_all save_all", "io.batches": "batches",
     "io.memmap": "open_memmap", "matrix.graph": "graph", "matrix.prefetch": "prefetch",

@@ -25,27 +25,10 @@ from ..matrix.mat import Mat
 from ..ops.engine.calls import Calls
 from ..ops.indexing import selection
 from ..ops.indexing.selection import taken_of, written
+from ..ops.primitives import few_elements as few
 from ..ops.primitives import reduce, truth
 from ..ops.primitives.copying import arg_sorted, copied_to, sorted_along
-from ..ops.primitives.few_elements import (
-    all_equal,
-    chosen,
-    clipped,
-    counted,
-    diagonal,
-    differenced,
-    first_truth,
-    interpolated,
-    leaves_dtype,
-    places,
-    repeated,
-    rolled,
-    rounded,
-    searched,
-    tiled,
-    traced,
-    truths,
-)
+from ..ops.primitives.few_elements import leaves_dtype
 from ..ops.primitives.joining import joined, stacked
 from ..support.dtypes import BLAS_TYPES
 from ..support.plugins import plugin
@@ -349,7 +332,7 @@ def matrix_product(a: Operand, b: Operand) -> Mat | None:
 
 
 _argmax: Any = Mat.argmax
-_argmax.shorter = first_truth
+_argmax.shorter = few.first_truth
 
 
 def _reductions() -> dict[object, Way]:
@@ -359,7 +342,7 @@ def _reductions() -> dict[object, Way]:
         found[getattr(np, name)] = ByPlan(vars(vars(reduce)[name])["op"])
     found |= {np.cumsum: Running(np.add, None), np.cumprod: Running(np.multiply, None)}
     if not isinstance(np.count_nonzero(np.zeros(1)), int):  # before NumPy 2.4
-        found[np.count_nonzero] = OrNumPy(truths, ByPlan(truth.COUNT_NONZERO))
+        found[np.count_nonzero] = OrNumPy(few.truths, ByPlan(truth.COUNT_NONZERO))
     return found
 
 
@@ -369,7 +352,7 @@ WAYS: dict[object, Way] = {
     np.sort: Along(sorted_along, -1), np.ravel: Of(raveled),
     np.atleast_1d: Of(at_least_1d), np.atleast_2d: Of(at_least_2d), np.shape: Of(shape_of),
     np.ndim: Of(rank_of), np.size: Of(size_of), np.iscomplexobj: Of(has_complex_dtype),
-    np.clip: Of(clipped, 3, True), np.result_type: ResultType(), np.diag: Of(diagonal),
+    np.clip: Of(few.clipped, 3, True), np.result_type: ResultType(), np.diag: Of(few.diagonal),
     np.linalg.norm: Of(length),
     np.dot: Of(matrix_product, 2), np.vdot: Of(vector_product, 2), **_reductions()}
 _ways, _of_many = WAYS, OF_MANY  # with types of C
@@ -379,15 +362,16 @@ _FEW = 1 << 12  # elements
 # what is shorter than a call of NumPy, by its function: of how many arguments, and what those after
 # them may be
 _SHORTER: dict[object, tuple[Any, ...]] = {
-    np.bincount: (counted,), np.nonzero: (places,), np.round: (rounded,),
-    np.trace: (traced, 1, (0, 0, 1)), np.array_equal: (all_equal, 2), np.interp: (interpolated, 3),
-    np.where: (chosen, 3), np.tile: (tiled, 2), np.searchsorted: (searched, 2, ("left",))}
+    np.bincount: (few.counted,), np.nonzero: (few.places,), np.round: (few.rounded,),
+    np.trace: (few.traced, 1, (0, 0, 1)), np.array_equal: (few.all_equal, 2),
+    np.interp: (few.interpolated, 3), np.where: (few.chosen, 3), np.tile: (few.tiled, 2),
+    np.searchsorted: (few.searched, 2, ("left",))}
 # the same of functions of how many arguments and an axis, what this is by default, and whether it
 # is given by its name only
 _ALONG: dict[object, tuple[Any, ...]] = {
-    np.argsort: (arg_sorted, 1, -1, False), np.diff: (differenced, 1, -1, True),
-    np.repeat: (repeated, 2, None, False),
-    np.roll: (rolled, 2, None, False), np.take: (selection.taken_of, 2, None, False)}
+    np.argsort: (arg_sorted, 1, -1, False), np.diff: (few.differenced, 1, -1, True),
+    np.repeat: (few.repeated, 2, None, False),
+    np.roll: (few.rolled, 2, None, False), np.take: (selection.taken_of, 2, None, False)}
 _usual_of: list[Callable[[Function], int]] = []  # the only one
 
 

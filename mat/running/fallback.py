@@ -13,21 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from .. import errors
 from ..core.compiled import IN_USE, Relay, RelayMethod
 from ..core.export import KEPT_BY_EXPORTS
 from ..core.source_line import warn
-from ..errors import (
-    ConflictError,
-    DeviceError,
-    DiskError,
-    GraphError,
-    KernelError,
-    LinAlgError,
-    MatError,
-    PerformanceWarning,
-    TornError,
-    UninitialisedError,
-)
+from ..errors import MatError, PerformanceWarning
 from ..matrix.delegate import delegate
 from ..matrix.mat import Mat
 from ..matrix.operators import OPERATORS, UNCHANGING
@@ -35,8 +25,8 @@ from ..ops.engine.by_numpy import KEPT
 from ..support.types import Arguments, Function, Keywords, Operand
 
 # errors that NumPy's function would not prevent
-OURS = (ConflictError, DeviceError, DiskError, GraphError, KernelError, LinAlgError, TornError,
-        UninitialisedError)
+OURS = (errors.ConflictError, errors.DeviceError, errors.DiskError, errors.GraphError,
+        errors.KernelError, errors.LinAlgError, errors.TornError, errors.UninitialisedError)
 Counter = Callable[[str], object]  # is given the name of a function that NumPy carries out
 
 _PLACE = f"{__name__.rpartition('.')[0]}.stand_in"  # where pickles find functions
