@@ -6,6 +6,7 @@ from mat.matrix.brief_copies cimport none_else
 from mat.matrix.creation cimport copy_of_array
 from mat.matrix.elements cimport copied_from_array
 from mat.matrix.exports cimport copied_array
+from mat.matrix.reading cimport rebuilt
 from mat.matrix.storage cimport Storage
 
 cdef frozenset _PLAIN, _NESTS, _METHODS

@@ -19,6 +19,7 @@ from .creation import KNOWN, adopted, copy_of_array
 from .elements import copied_from_array
 from .exports import copied_array
 from .mat import Mat
+from .reading import rebuilt
 
 NOT_BRIEF: Any = object()  # what `call_briefly` returns where it has done nothing
 _MOST_RESULT = 1 << 14  # bytes of a result that are copied to memory of ours
@@ -83,7 +84,7 @@ def _with_mats(value: Operand, enabled: bool) -> Operand:
         return _mat_of(value, enabled)
     if isinstance(value, _generic):
         return _mat_of(np.asarray(value), enabled)
-    if kind not in _NESTS:
+    if not isinstance(value, (list, tuple)):
         return value
     items: list[Operand] = []
     for v in value:
@@ -91,7 +92,7 @@ def _with_mats(value: Operand, enabled: bool) -> Operand:
         if item is _not_brief:
             return item
         items.append(item)
-    return items if kind is list else tuple(items)
+    return rebuilt(value, items)
 
 
 def _mat_of(value: Array, enabled: bool) -> Operand:
@@ -187,6 +188,4 @@ def call_briefly(function: Function, args: Arguments, kwargs: Keywords,
         found = inside(*arguments, **options) if kwargs else inside(*arguments)
     except Exception:
         return _not_brief
-    if isinstance(found, tuple) and type(found) is not tuple:
-        return _not_brief  # a named one
     return _with_mats(found, _enabled(args) and (not kwargs or _enabled(kwargs.values())))

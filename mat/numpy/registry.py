@@ -26,7 +26,6 @@ IMPLEMENTATIONS: dict[object, Function] = {}  # by NumPy's function
 # where these hold: 0 of anything, 1 where the first operand is a Mat, and -n where a device
 # computes with the first n operands
 HOLDS: dict[object, int] = {}
-OF_MANY: set[object] = set()  # functions that NumPy computes faster for few elements
 ON_HOST: set[object] = set()  # functions of which an implementation computes on the host only
 # by a ufunc and the name of its method: what computes it while a device is in use
 COMPOSED: dict[tuple[np.ufunc, str], Function] = {}
@@ -88,8 +87,8 @@ def composes(*names: str, method: str = "__call__") -> Callable[[F], F]:
 
 
 # The modules of `composites`, each imported when one of the functions that they implement is first
-# called; those with a star are computed by operations on devices only, and not by NumPy as one of
-# few elements: elsewhere nothing has to be imported for them
+# called; those with a star are computed by operations on devices only: elsewhere nothing has to be
+# imported for them
 
 
 _TABLE = {
@@ -97,7 +96,7 @@ _TABLE = {
         "block diag diagflat* fft.fftshift fft.ifftshift fill_diagonal* meshgrid pad repeat "
         "resize* roll tile tril triu",
     "calculus":
-        "convolve* correlate* ediff1d* gradient interp polyadd* polyder* polyint* polymul* "
+        "convolve* correlate* ediff1d* gradient interp* polyadd* polyder* polyint* polymul* "
         "polysub* polyval* trapezoid vander*",
     "comparison":
         "allclose* array_equal array_equiv* isclose may_share_memory packbits* shares_memory "
@@ -125,18 +124,18 @@ _TABLE = {
     "products":
         "cross* dot inner kron linalg.cross* linalg.matmul linalg.matrix_power* linalg.multi_dot "
         "linalg.outer linalg.tensordot outer tensordot vdot",
-    "quantiles": "median nanmedian* nanpercentile* nanquantile* percentile* quantile*",
+    "quantiles": "median* nanmedian* nanpercentile* nanquantile* percentile* quantile*",
     "reductions":
         "all amax amin any argmax argmin count_nonzero cumprod cumsum cumulative_prod "
         "cumulative_sum diff linalg.trace max mean min nanargmax nanargmin nancumprod nancumsum "
         "nanmax nanmean nanmin nanprod nanstd nansum nanvar prod sum trace",
     "selection":
         "apply_over_axes argwhere* choose* compress* copyto diag_indices_from* extract* "
-        "flatnonzero* nan_to_num* nonzero place put put_along_axis* putmask ravel_multi_index "
+        "flatnonzero* nan_to_num* nonzero* place put put_along_axis* putmask ravel_multi_index "
         "select take take_along_axis* tril_indices_from* triu_indices_from* unravel_index* where",
     "sorting":
         "argpartition* argsort bincount digitize histogram* histogram2d* histogram_bin_edges* "
-        "histogramdd intersect1d* isin lexsort partition* searchsorted setdiff1d* setxor1d* sort "
+        "histogramdd intersect1d* isin* lexsort partition* searchsorted* setdiff1d* setxor1d* sort "
         "sort_complex* union1d* unique unique_all* unique_counts unique_inverse unique_values",
     "ufuncs": "linalg.vecdot*",
     "variances": "average corrcoef cov ptp std var",
@@ -160,6 +159,8 @@ WAITING: dict[object, str] = {
 ON_DEVICES: frozenset[object] = frozenset(
     function for names in _TABLE.values() for name in names.split() if name.endswith("*")
     if (function := numpy_function(name[:-1])) is not None)
+# those that NumPy computes faster for few elements
+OF_MANY: set[object] = set(ON_DEVICES)
 
 
 def _add_transforms(fft: ModuleType) -> None:

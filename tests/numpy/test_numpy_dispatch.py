@@ -19,7 +19,6 @@ from mat.numpy.registry import (
     HOLDS,
     IMPLEMENTATIONS,
     MODULES,
-    OF_MANY,
     ON_HOST,
     numpy_function,
 )
@@ -317,7 +316,7 @@ def test_what_is_known_of_implementations_before_they_are_imported():
     registry.load_all()
     own = {f.__name__ for f in IMPLEMENTATIONS if functions._own_keywords(f)}
     assert own | {f.__name__ for f in ON_HOST} <= registry.OF_OWN_KIND
-    assert {f for f, holds in HOLDS.items() if holds < 0 and f not in OF_MANY} == (
+    assert {f for f, holds in HOLDS.items() if holds < 0} == (
         registry.ON_DEVICES | {np.fft.fftshift, np.fft.ifftshift})
     composed = {f.__name__ for f, method in COMPOSED if method == "__call__"}
     assert composed <= registry.COMPOSED_NAMES

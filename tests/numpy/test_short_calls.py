@@ -34,7 +34,17 @@ CALLS = [  # of the functions that NumPy computes
     (np.interp, [[1.5, 9], [1, 2], [10, 20], -1, 5], {}), (np.array_equal, [[1, 2], [1, 3]], {}),
     (np.tile, [[1, 2], (2, 2)], {}), (np.pad, [[1, 2], 1], {}), (np.roll, [[1, 2, 3], 1], {}),
     (np.roll, [[[1, 2, 3], [4, 5, 6]], (1, -5), (0, -1)], {}),
-    (np.roll, [[[1, 2, 3], [4, 5, 6]], (1, 1)], {"axis": (1, 1)})]
+    (np.roll, [[[1, 2, 3], [4, 5, 6]], (1, 1)], {"axis": (1, 1)}),
+    (np.gradient, [[1.0, 2, 9]], {}), (np.gradient, [[1, 2, 9], 2], {"edge_order": 2}),
+    (np.gradient, [[[1.0, 2], [4, 9]]], {}), (np.trapezoid, [[1, 4, 9]], {"dx": 0.5}),
+    (np.digitize, [[0.5, 2, 9], [1.0, 2, 3]], {}), (np.digitize, [[3, 1], [3, 2]], {"right": True}),
+    (np.convolve, [[1.0, 2, 3], [1, 10]], {}), (np.convolve, [[1, 2], [3, 4], "same"], {}),
+    (np.correlate, [[1.0, 2, 3], [1, 1j]], {"mode": "full"}),
+    (np.unravel_index, [[3, 5], (2, 4)], {}), (np.unravel_index, [[3, 5], (2, 4), "F"], {}),
+    (np.linalg.cholesky, [[[4.0, 2], [2, 9]]], {}), (np.linalg.det, [[[1, 2], [3, 4]]], {}),
+    (np.linalg.cholesky, [[[4, 2], [2, 9]]], {"upper": True}),
+    (np.linalg.eigh, [[[2.0, 1], [1, 2]]], {}), (np.linalg.qr, [[[2.0, 1], [1, 2]]], {}),
+    (np.linalg.svd, [[[2, 1], [1, 2]]], {"full_matrices": False})]
 
 
 def as_arrays(found):
@@ -58,6 +68,26 @@ def test_numpy_computes_with_copies(case):
     for mats, a in zip(given, args, strict=True):
         if isinstance(a, list):
             assert_array_equal(mats.to_numpy(), np.array(a))
+
+
+def test_named_tuples_keep_their_class():
+    for function in (np.linalg.eigh, np.linalg.qr, np.linalg.svd, np.linalg.slogdet):
+        found = called_shortly(function, (mat.eye(2),), {})
+        assert type(found) is type(function(np.eye(2)))
+        assert all(isinstance(x, mat.Mat) for x in found)
+
+
+def test_sequences_of_mats_are_operands():
+    i = mat.array([0, 1, 2])
+    found = called_shortly(np.ravel_multi_index, ((i, i), (3, 4)), {})
+    assert isinstance(found, mat.Mat)
+    assert found.tolist() == [0, 5, 10]
+
+
+def test_errors_of_factors_are_ours():
+    for _ in range(2):
+        with pytest.raises(mat.LinAlgError, match="positive"):
+            mat.linalg.cholesky(mat.zeros(2, 2))
 
 
 def test_all_that_numpy_is_faster_at_have_a_way():

@@ -37,7 +37,7 @@ def _is_real(x: object) -> bool:
     return isinstance(x, Mat) and x.dtype.char in REAL_TYPES
 
 
-@implements("trapezoid")
+@implements("trapezoid", of_many=True)
 def numpy_trapezoid(y: Operand, x: Operand = None, dx: Number = 1.0, axis: int = -1) -> Result:
     leave_if(not _is_real(y) or type(axis) is not int or not y.ndim)
     k = as_axis(axis, y.ndim)
@@ -92,7 +92,7 @@ class Steps(NamedTuple):
                 along(self.vector, 0, slice(1, None)).reshape(shape))
 
 
-@implements("gradient")
+@implements("gradient", of_many=True)
 def numpy_gradient(f: Operand, *varargs: Operand, axis: Operand = None,
                    edge_order: int = 1) -> Result:
     leave_if(not _has_slopes(f) or edge_order not in (1, 2))
@@ -279,7 +279,7 @@ _Vectors = Callable[[Mat, Mat, str], Mat]
 
 
 # the parameters are NumPy's
-@implements("interp", on_device=3, of_many=True)
+@implements("interp", on_device=3)
 def numpy_interp(x: Operand, xp: Operand, fp: Operand, left: Operand = None,
                  right: Operand = None, period: Operand = None) -> Result:
     parts = [real_part(fp), imaginary_part(fp)] if fp.dtype.kind == "c" else [fp]

@@ -52,7 +52,7 @@ def numpy_linalg_solve(a: Operand, b: Operand) -> Result:
     return linalg.solve(a, b)
 
 
-@implements("linalg.cholesky")
+@implements("linalg.cholesky", of_many=True)
 def numpy_linalg_cholesky(a: Operand, /, *, upper: bool = False) -> Result:
     leave_if(not _is_square(a) or (upper and not is_there(a)))
     return _adjoint(linalg.cholesky(_adjoint(a))).copy() if upper else linalg.cholesky(a)

@@ -47,7 +47,7 @@ def _median(missing: bool) -> Function:
     return median
 
 
-implements("median", on_device=1, of_many=True)(_median(missing=False))
+implements("median", on_device=1)(_median(missing=False))
 implements("nanmedian", on_device=1)(_median(missing=True))
 
 

@@ -410,7 +410,7 @@ def _put_at(x: Mat, at: Mat, source: Mat, unique: bool) -> None:
 # Positions
 
 
-@implements("nonzero", on_device=1, of_many=True)
+@implements("nonzero", on_device=1)
 def numpy_nonzero(a: Operand) -> Result:
     leave_if(not a.ndim)
     at = gathering.positions_of(selecting.is_true(a))
@@ -476,7 +476,7 @@ def numpy_unravel_index(indices: Operand, shape: Operand, order: str = "C") -> R
     return tuple(found[::-1] if order == "C" else found)
 
 
-@implements("ravel_multi_index", mats=0)
+@implements("ravel_multi_index", mats=0, of_many=True)
 def numpy_ravel_multi_index(multi_index: Operand, dims: Operand, mode: str = "raise",
                             order: str = "C") -> Result:
     lengths = _shape(dims)

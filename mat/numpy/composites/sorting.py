@@ -79,7 +79,7 @@ implements("partition", on_device=1)(_partition(numpy_sort))
 implements("argpartition", on_device=1)(_partition(numpy_argsort))
 
 
-@implements("searchsorted", on_device=2, of_many=True)
+@implements("searchsorted", on_device=2)
 def numpy_searchsorted(a: Operand, v: Operand, side: str = "left",
                        sorter: Operand = None) -> Result:
     leave_if(side not in ("left", "right") or a.ndim != 1 or not _have_common_dtype(a, v))
@@ -114,7 +114,7 @@ def numpy_lexsort(keys: Operand, axis: int = -1) -> Result:
     return sorting.lexical_order(keys, axis)
 
 
-@implements("digitize", mats=0)
+@implements("digitize", mats=0, of_many=True)
 def numpy_digitize(x: Operand, bins: Operand, right: bool = False) -> Result:
     values, edges = mats_there(x, bins)
     leave_if("c" in (values.dtype.kind, edges.dtype.kind))
@@ -371,7 +371,7 @@ def _edges_of_columns(columns: Sequence[Mat], bins: Sequence[Operand],
 
 
 # the parameters are NumPy's
-@implements("isin", on_device=2, of_many=True)
+@implements("isin", on_device=2)
 def numpy_isin(element: Mat, test_elements: Mat, assume_unique: bool = False,
                invert: bool = False, *, kind: Operand = None) -> Result:
     leave_if(kind not in (None, "sort"))
