@@ -40,8 +40,13 @@ def give_revocable(record: AccessRecord) -> Presented:
     value = record.value
     if isinstance(value, np.ndarray) or not hasattr(type(value), "handle"):
         return None
+    kind = type(value)
     try:
-        own = _new(_revocable(type(value)))
+        if kind not in _revocable_classes:
+            members = {"__slots__": ("_revocation", "_original"), "__module__": kind.__module__,
+                       "__getattribute__": _attribute, "__repr__": _described}
+            _revocable_classes.setdefault(kind, type(kind.__name__, (kind,), members))
+        own = _new(_revocable_classes[kind])
     except TypeError:  # of a class that makes its objects in a way of its own
         return None
     for name, attribute in _attributes(value):
@@ -85,17 +90,8 @@ def revoke(value: Presented, text: str, notify: Notify) -> None:
     object.__setattr__(value, "_revocation", (text, notify))
 
 
+# by class, a subclass whose objects raise an error at any use once they are revoked
 _revocable_classes: dict[type, type] = {}
-
-
-def _revocable(kind: type) -> type:
-    """Return a subclass of `kind` whose objects raise an error at any use once they are revoked."""
-    found = _revocable_classes.get(kind)
-    if found is None:
-        members = {"__slots__": ("_revocation", "_original"), "__module__": kind.__module__,
-                   "__getattribute__": _attribute, "__repr__": _described}
-        found = _revocable_classes.setdefault(kind, type(kind.__name__, (kind,), members))
-    return found
 
 
 def _attribute(value: Any, name: str) -> object:

@@ -87,13 +87,20 @@ def facts(x: Mat) -> list[str]:
     with storage.lock:
         elements = formatting.counted(storage.size, "element")
         size = f"{elements} of {storage.dtype}, {formatting.counted(storage.nbytes, 'byte')}"
-        made = line_of(storage.made)
+        made, pending = line_of(storage.made), storage.pending
+        value = None if pending is None else pending.value
+        others = [m for m in MATS.all() if m.storage is storage and m is not x]
         return [f"storage: {size}, version {storage.version}{_state(x)}",
-                *([f"created at {made}"] if made else []), *_expression(x),
+                *([f"created at {made}"] if made else []),
+                *([f"to be computed: {listed(in_order([value]))}"] if isinstance(value, Node)
+                  else []),
                 *_seen_part(x), *_memories(x),
                 *([f"accessed: {record.describe()}" for record in tuple(storage.accesses)]
                   or ["not being accessed"]),
-                *_readers(x), *_views(x),
+                *(["read by pending expressions"] if pending is not None and pending.read_in(x)
+                  else []),
+                *(f"also seen by {m.label()}" for m in others[:MOST]),
+                *([f"and by {len(others) - MOST} more"] if len(others) > MOST else []),
                 *(f"copied: {source} to {target}, version {version}"
                   for source, target, version in storage.history or ())]
 
@@ -120,27 +127,6 @@ def _parts(x: Mat) -> tuple[int, int, int] | None:
     """Return the elements before the first visible one, up to the last, and after; or None."""
     size, (low, high) = x.storage.size, x.layout.bounds
     return None if x.size == size or not size else (low, high - low, size - high)
-
-
-def _views(x: Mat) -> list[str]:
-    """Return lines for the other Mats of the same storage."""
-    others = [m for m in MATS.all() if m.storage is x.storage and m is not x]
-    lines = [f"also seen by {m.label()}" for m in others[:MOST]]
-    return lines + ([f"and by {len(others) - MOST} more"] if len(others) > MOST else [])
-
-
-def _expression(x: Mat) -> list[str]:
-    """Return a line for the operations whose result is pending."""
-    pending = x.storage.pending
-    value = None if pending is None else pending.value
-    return [f"to be computed: {listed(in_order([value]))}"] if isinstance(value, Node) else []
-
-
-def _readers(x: Mat) -> list[str]:
-    """Return a line if pending expressions read the elements."""
-    pending = x.storage.pending
-    reads = pending is not None and pending.read_in(x)
-    return ["read by pending expressions"] if reads else []
 
 
 def _state(x: Mat) -> str:

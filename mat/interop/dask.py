@@ -24,7 +24,6 @@ from ..matrix.mat import Mat
 from ..matrix.methods import method
 from ..memories.host import HOST
 from ..support.plugins import after_import, plugin
-from ..support.types import Array
 from .dask_transport import deserialized, deserialized_on_gpu, serialized, serialized_on_gpu
 from .pickling import elements_of
 
@@ -168,10 +167,6 @@ def _sizeof(self: Mat) -> int:
     return object.__sizeof__(self) + (self.nbytes if here else 0)
 
 
-def _to_numpy(x: Mat, **_: object) -> Array:
-    return x.to_numpy()
-
-
 def _percentile(x: Mat, q: object, method: str = "linear") -> object:
     """Return dask's percentile of a chunk, by its function for arrays."""
     return importlib.import_module("dask.array.percentile")._percentile(x, q, method)
@@ -190,7 +185,7 @@ def _joined(arrays: list[Mat], axis: int = 0) -> object:
 def _register_functions(dispatch: ModuleType) -> None:
     dispatch.concatenate_lookup.register(Mat, _joined)
     dispatch.numel_lookup.register(Mat, _numel)
-    dispatch.to_numpy_dispatch.register(Mat, _to_numpy)
+    dispatch.to_numpy_dispatch.register(Mat, lambda x, **_: x.to_numpy())
     dispatch.percentile_lookup.register(Mat, _percentile)
 
 

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..core.registry import Facet, device_facets, facet_named
+from ..core.registry import device_facets, facet_named
 from ..errors import DeviceError, FormatError
 from ..layout.shapes import Ints
 from ..layout.strided import Layout, packed
@@ -47,7 +47,9 @@ def serialized(x: Mat) -> tuple[Header, list[memoryview]]:
 
 def header_of(x: Mat) -> tuple[Header, Mat]:
     """Return the header of `x`, and its view in memory order, each element once."""
-    part = _once_each(x)
+    part = x
+    if x.size and 0 in x.element_strides:
+        part = x[tuple(slice(1) if step == 0 else slice(None) for step in x.element_strides)]
     plain = tuple(range(part.ndim))
     axes = tuple(sorted(plain, key=lambda k: -abs(part.element_strides[k]))) if part.size else plain
     part = part if axes == plain else part.transpose(axes)
@@ -56,13 +58,6 @@ def header_of(x: Mat) -> tuple[Header, Mat]:
               "byteorder": sys.byteorder, "device_enabled": x.device_enabled,
               "fill": None if fill is None else np.asarray(fill, x.dtype).tobytes()}
     return header, part
-
-
-def _once_each(x: Mat) -> Mat:
-    """Return `x` with length 1 along the axes that repeat its elements."""
-    if 0 not in x.element_strides or x.size == 0:
-        return x
-    return x[tuple(slice(1) if step == 0 else slice(None) for step in x.element_strides)]
 
 
 def _frames(x: Mat) -> list[memoryview]:
@@ -144,7 +139,9 @@ class GpuFrame:
 
 def serialized_on_gpu(x: Mat) -> tuple[Header, list[GpuFrame]]:
     """Return the header of `x` and its elements on the GPU where they are fresh."""
-    facet = _facet_of(x)
+    fresh = x.storage.fresh
+    facet = next((f for f in device_facets.values() if fresh & f.mask and x.size
+                  and f.device.dlpack[0] == _CUDA), None)
     if type(x) is not Mat or facet is None or x.dtype.char in EXTENSIONS:
         raise NotImplementedError("it goes through the host")
     header, part = header_of(x)
@@ -153,12 +150,6 @@ def serialized_on_gpu(x: Mat) -> tuple[Header, list[GpuFrame]]:
     export = Export(part, facet)
     facet.device.synchronize()  # others read it on streams of their own
     return header, [GpuFrame(export, part.nbytes)]
-
-
-def _facet_of(x: Mat) -> Facet | None:
-    fresh = x.storage.fresh
-    return next((f for f in device_facets.values() if fresh & f.mask and x.size
-                 and f.device.dlpack[0] == _CUDA), None)
 
 
 def deserialized_on_gpu(header: Header, frames: list[Any]) -> Mat:

@@ -110,11 +110,17 @@ def _dlpack(self: Mat, *, stream: int | None = None, max_version: Pair | None = 
     if min(self.element_strides, default=0) < 0:
         obstacle = obstacle or _NEGATIVE
     if copy is False:
-        _check_needs_no_copy(self, target, obstacle)
+        fresh = self.storage.fresh
+        if not obstacle and fresh and not fresh & target.memory.bit:
+            there = ", ".join(sorted(self.fresh))
+            obstacle = f"its data is in {there}, not in {target.memory.name}"
+        if obstacle:
+            raise ExchangeError(f"{self.label()} cannot be exported without a copy: {obstacle}; "
+                                "allow it with copy=None")
     copied = bool(copy or obstacle)
     flags = LEGACY if not versioned else COPIED if copied else READ_ONLY
     if target is CPU:
-        return _host_copy(self, flags) if copied else _host_export(self)
+        return _on_host(self, copied, flags)
     export = Export(self.copy() if copied else self, target.facet)
     target.make_stream_wait(stream)
     return export.value.capsule(export, flags)
@@ -132,37 +138,20 @@ def _export_device(x: Mat, here: Device, requested: Pair | None) -> Device:
     return here
 
 
-def _check_needs_no_copy(x: Mat, target: Device, obstacle: str) -> None:
-    fresh = x.storage.fresh
-    if not obstacle and fresh and not fresh & target.memory.bit:
-        obstacle = f"its data is in {', '.join(sorted(x.fresh))}, not in {target.memory.name}"
-    if obstacle:
-        raise ExchangeError(f"{x.label()} cannot be exported without a copy: {obstacle}; allow it "
-                            "with copy=None")
-
-
-def _host_export(x: Mat) -> Capsule:
-    if not compiled:
-        return _capsule_by_numpy(exported_array(x))
-    export = Export(x, ARRAY)
-    return make_capsule(export, address_of(export.value), x.shape, x.element_strides, HOST, x.dtype,
-                        READ_ONLY)
-
-
-def _host_copy(x: Mat, flags: int) -> Capsule:
-    a = x.to_numpy()
-    if not compiled:
-        return _capsule_by_numpy(a, flags == LEGACY)
-    return make_capsule(a, address_of(a), x.shape, packed(x.shape).strides, HOST, x.dtype, flags)
-
-
-def _capsule_by_numpy(a: Array, legacy: bool = False) -> Capsule:
-    """Return NumPy's capsule, which keeps `a` alive and does not mark copies as such."""
+def _on_host(x: Mat, copied: bool, flags: int) -> Capsule:
+    """Return a capsule of the elements on the host, or of a copy of them."""
+    if compiled:
+        owner: Any = x.to_numpy() if copied else Export(x, ARRAY)
+        strides = packed(x.shape).strides if copied else x.element_strides
+        return make_capsule(owner, address_of(owner if copied else owner.value), x.shape, strides,
+                            HOST, x.dtype, flags)
+    a = x.to_numpy() if copied else exported_array(x)
     if a.dtype.char in EXTENSIONS:
         raise ExchangeError("without compiled kernels NumPy makes the capsules, and it has no "
                             f"{a.dtype}; mat.show_config() says why there are none, "
                             "x.astype('float32') can be exported")
-    return a.__dlpack__() if legacy else a.__dlpack__(max_version=(1, 0))
+    # NumPy's capsule keeps `a` alive, and does not mark copies as such
+    return a.__dlpack__() if flags == LEGACY else a.__dlpack__(max_version=(1, 0))
 
 
 # The CUDA array interface
@@ -270,7 +259,12 @@ def from_dlpack(obj: Operand, *, device: DeviceLike = None,
 
 def _imported(obj: Operand, target: Device | None, copy: bool | None, exclusive: bool) -> Mat:
     """Return a Mat over the memory of `obj`, for a device or, if that is None, where it is."""
-    where, owner = _device_of(obj), (_version_of(obj), exclusive)
+    try:
+        kind, number = obj.__dlpack_device__()
+    except AttributeError:
+        raise DTypeError("from_dlpack requires an object with __dlpack__ and __dlpack_device__, "
+                         f"got {type(obj).__name__}; mat.array(obj) copies from anything") from None
+    where, owner = (int(kind), int(number)), (_version_of(obj), exclusive)
     on_host = where[0] in (HOST[0], PINNED)
     if target is not None and target.dlpack == HOST and not on_host:
         if copy is False:
@@ -302,15 +296,6 @@ def _version_of(obj: Operand) -> Version | None:
     except (RuntimeError, TypeError):  # it counts none of tensors made in its inference mode
         return None
     return partial(getattr, obj, "_version")
-
-
-def _device_of(obj: Operand) -> Pair:
-    try:
-        kind, number = obj.__dlpack_device__()
-    except AttributeError:
-        raise DTypeError("from_dlpack requires an object with __dlpack__ and __dlpack_device__, "
-                         f"got {type(obj).__name__}; mat.array(obj) copies from anything") from None
-    return int(kind), int(number)
 
 
 def _capsule_of(obj: Operand, where: Pair, *, stream: int | None = None,
@@ -366,7 +351,12 @@ class _Imported:
 
 def _import_on_host(capsule: Capsule, copy: bool | None, owner: Owner) -> Mat:
     if not compiled:
-        a = _array_by_numpy(capsule)
+        try:
+            a: Array = np.from_dlpack(_Exporter(capsule))
+        except RuntimeError as error:
+            raise ExchangeError("without compiled kernels NumPy takes the capsules: "
+                                f"{error}") from None
+        as_dtype(a.dtype)
         if copy:
             return adopted(np.array(a, order="C"))
         found = adopted(a, owned=False)
@@ -392,15 +382,6 @@ class _Exporter:
 
     def __dlpack_device__(self) -> Pair:
         return HOST
-
-
-def _array_by_numpy(capsule: Capsule) -> Array:
-    try:
-        a: Array = np.from_dlpack(_Exporter(capsule))
-    except RuntimeError as error:
-        raise ExchangeError(f"without compiled kernels NumPy takes the capsules: {error}") from None
-    as_dtype(a.dtype)
-    return a
 
 
 def _import_on_device(capsule: Capsule, facet: Facet, owner: Owner) -> Mat:

@@ -172,19 +172,6 @@ def _is_archive(source: Source) -> bool:
     return source.peek(8)[:4] in (b"PK\x03\x04", b"PK\x05\x06")
 
 
-def _load_members(source: Source, pages: Bytes | None, most: int | None,
-                  progress: Callback | None) -> Mats:
-    """Return the Mats of an archive or of a .safetensors file."""
-    found = Mats()
-    if _is_archive(source):
-        _load_npz(found, source, pages, most, Progress(progress))
-    elif source.peek(8)[:6] == npy.MAGIC:
-        raise FormatError(f"{source.name} is a .npy file: mat.load reads it")
-    else:
-        _load_safetensors(found, source, pages, progress)
-    return found
-
-
 # `format` is the name that users expect
 def save_all(file: File, mats: Mapping[str, Mat], *, format: str | None = None,  # noqa: A002
              metadata: Mapping[str, str] | None = None, compressed: bool = False,
@@ -295,7 +282,15 @@ def load_all(file: File, *, mapped: bool = False, max_bytes: int | None = None,
     if max_bytes is not None and (isinstance(max_bytes, bool) or not isinstance(max_bytes, int)):
         raise DTypeError(f"max_bytes is a number of bytes, or None, got {max_bytes!r}")
     with ExitStack() as stack:
-        return _load_members(*_opened(stack, file, mapped), max_bytes, progress)
+        source, pages = _opened(stack, file, mapped)
+        found = Mats()
+        if _is_archive(source):
+            _load_npz(found, source, pages, max_bytes, Progress(progress))
+        elif source.peek(8)[:6] == npy.MAGIC:
+            raise FormatError(f"{source.name} is a .npy file: mat.load reads it")
+        else:
+            _load_safetensors(found, source, pages, progress)
+        return found
 
 
 def _load_npz(found: Mats, source: Source, pages: Bytes | None, most: int | None,

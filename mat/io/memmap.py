@@ -107,7 +107,11 @@ def open_memmap(path: File, mode: str = "r+", dtype: DTypeLike = None,
     if mode not in MODES:
         raise FormatError(f"mode is one of {', '.join(map(repr, MODES))}, got {mode!r}")
     if mode == "w+":
-        return _created(path, _new_format(dtype, shape, fortran_order))
+        if shape is None:
+            raise ShapeError("open_memmap with mode 'w+' makes a file, which needs shape=(...)")
+        kind = current().dtype if dtype is None else as_dtype(dtype)
+        new = ElementFormat(as_shape(shape), kind, bool(fortran_order))
+        return _created(path, new.check("a new file"))
     with open(path, "r+b" if mode == "r+" else "rb") as file:
         source = Source(file, title(path), size_on_disk(file))
         form = _checked(npy.read_header(source), source.name, dtype, shape)
@@ -117,13 +121,6 @@ def open_memmap(path: File, mode: str = "r+", dtype: DTypeLike = None,
             _fill_holes(file.fileno(), source.name, os.fspath(path))
         return over_file(mapped_array(_mapped(source, mode, "open_memmap"), start, form,
                                       source.name))
-
-
-def _new_format(dtype: DTypeLike, shape: ShapeLike | None, fortran_order: bool) -> ElementFormat:
-    if shape is None:
-        raise ShapeError("open_memmap with mode 'w+' makes a file, which needs shape=(...)")
-    kind = current().dtype if dtype is None else as_dtype(dtype)
-    return ElementFormat(as_shape(shape), kind, bool(fortran_order)).check("a new file")
 
 
 def _checked(form: ElementFormat, name: str, dtype: DTypeLike,

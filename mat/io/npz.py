@@ -103,7 +103,12 @@ class Archive:
             self.zip: Any = _zipfile().ZipFile(file)
             self.size: int = file.seek(0, 2)
             self.members: list[Member] = self._members()
-        self._check_growth(most)
+        large = sum(m.info.file_size for m in self.members if m.info.compress_type == _DEFLATED)
+        allowed = max(GROWTH_BYTES, GROWTH_RATIO * self.size) if most is None else most
+        if large > allowed:
+            raise FormatError(f"{self.name} would grow from {self.size} to {large} bytes, more "
+                              f"than the {allowed} that are allowed; if you trust it, "
+                              f"max_bytes={large}")
 
     @contextmanager
     def converted_errors(self) -> Iterator[None]:
@@ -155,15 +160,6 @@ class Archive:
         if local[:4] != b"PK\x03\x04" or lengths[0] != len(encoded) or local[30:] != encoded:
             raise FormatError(f"{self.name}: {quoted(name)} is not where the directory says")
         return Member(name.removesuffix(SUFFIX), info, info.header_offset + 30 + sum(lengths))
-
-    def _check_growth(self, most: int | None) -> None:
-        """Raise `FormatError` for archives that would grow too much when decompressed."""
-        large = sum(m.info.file_size for m in self.members if m.info.compress_type == _DEFLATED)
-        allowed = max(GROWTH_BYTES, GROWTH_RATIO * self.size) if most is None else most
-        if large > allowed:
-            raise FormatError(f"{self.name} would grow from {self.size} to {large} bytes, more "
-                              f"than the {allowed} that are allowed; if you trust it, "
-                              f"max_bytes={large}")
 
     @contextmanager
     def opened(self, member: Member, progress: Progress) -> Iterator[Source]:

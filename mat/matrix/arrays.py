@@ -33,12 +33,8 @@ _float64, _int64, _array_facet, _observers = FLOAT64, np.dtype(np.int64), ARRAY,
 _PLAIN = (int, float, complex, np.generic, list, tuple, range)  # without memory of their own
 
 
-def _no_shape(_: list[Nested], __: bool) -> None:
-    """Return None: there is no short way."""
-
-
 _shape_of_numbers: Callable[[list[Nested], bool], tuple[Ints, bool] | None] = (
-    _no_shape if core is None else core.shape_of_numbers)
+    (lambda _, __: None) if core is None else core.shape_of_numbers)
 _write_numbers: Any = core and core.write_numbers
 
 

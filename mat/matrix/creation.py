@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from math import prod
 from typing import Any, SupportsIndex
 
@@ -39,7 +39,8 @@ def shape_dtype_order(given: tuple[Any, ...], dtype: DTypeLike, order: str,
     if not count and given:
         raise IntegerError(f"a shape comes first, got {given[0]!r}; a dtype comes after it: "
                            f"(2, 3), dtype={given[0]!r}")
-    if len(rest) == 1 and isinstance(rest[0], list | tuple) and _are_fields(rest[0]):
+    if len(rest) == 1 and isinstance(rest[0], list | tuple) and rest[0] and all(
+            isinstance(v, tuple) and len(v) > 1 and isinstance(v[0], str) for v in rest[0]):
         raise DTypeError(f"a Mat has one number for each element, no fields such as {rest[0]!r}; "
                          "make a Mat for each field")
     twice = rest and (_is_length(rest[0]) or isinstance(rest[0], list | tuple))
@@ -49,12 +50,6 @@ def shape_dtype_order(given: tuple[Any, ...], dtype: DTypeLike, order: str,
     if rest and dtype is not None:
         raise DTypeError(f"two dtypes, {rest[0]!r} and {dtype!r}")
     return shape, rest[0] if rest else dtype, rest[1] if len(rest) == 2 else order
-
-
-def _are_fields(value: Sequence[object]) -> bool:
-    """Return whether `value` is a dtype of records: pairs of a name and a dtype."""
-    return bool(value) and all(isinstance(v, tuple) and len(v) > 1 and isinstance(v[0], str)
-                               for v in value)
 
 
 def _count_of_lengths(given: tuple[Any, ...]) -> int:
@@ -276,11 +271,8 @@ def seeing(storage: Storage, layout: Layout, facet: Facet, *, writable: bool) ->
     return mat
 
 
-def _no_array(_: object) -> None:
-    """Return None: there is no short way."""
-
-
-flat_array: Callable[[Array], Array | None] = _no_array if core is None else core.flat_array
+flat_array: Callable[[Array], Array | None] = (
+    (lambda _: None) if core is None else core.flat_array)
 _flat_array = flat_array
 
 
@@ -373,7 +365,8 @@ def over_buffer(self: Mat, shape: Ints, dtype: DType, given: tuple[Any, Any, Any
     if buffer is None:
         return _strided(shape, dtype, strides)
     if isinstance(buffer, Mat):
-        if _is_part(buffer, dtype, offset, strides, order):
+        if (buffer.dtype == dtype and buffer.is_contiguous and strides is None
+                and order in (None, "C") and offset >= 0 and offset % dtype.itemsize == 0):
             start = buffer.displacement + offset // dtype.itemsize
             if prod(shape) <= buffer.size - offset // dtype.itemsize:
                 return buffer.view(shape, start)
@@ -391,12 +384,6 @@ def over_buffer(self: Mat, shape: Ints, dtype: DType, given: tuple[Any, Any, Any
     except TypeError as error:
         raise DTypeError(f"no Mat of shape {shape} and {dtype} is in that "
                          f"{type(buffer).__name__} at offset {offset!r}: {error}") from None
-
-
-def _is_part(buffer: Mat, dtype: DType, offset: int, strides: Any, order: str | None) -> bool:
-    """Return whether a Mat's elements can be seen as those of another one."""
-    return (buffer.dtype == dtype and buffer.is_contiguous and strides is None
-            and order in (None, "C") and offset >= 0 and offset % dtype.itemsize == 0)
 
 
 def _strided(shape: Ints, dtype: DType, strides: Any) -> Mat:

@@ -83,7 +83,10 @@ def needs_of(uses: Sequence[Use]) -> list[_Needs]:
                       for need in needs if need.view.storage is view.storage)
         if covered and direction is INPUT:
             continue
-        need = _need_for(view, needs)
+        need = next((need for need in needs if need.view.storage is view.storage
+                     and is_same(need.view, view)), None)
+        if need is None:
+            needs.append(need := _Needs(view))
         need.reads |= direction is not OUTPUT and not covered
         need.writes |= direction is not INPUT
     return needs
@@ -96,15 +99,6 @@ def operands_of(uses: Sequence[Use], mats: Sequence[Mat]) -> list[Operand]:
     found = [Operand(need.view, direction, mats)
              for need, direction in zip(needs, joined, strict=True)]
     return sorted(found, key=lambda operand: operand.direction is INPUT)
-
-
-def _need_for(view: Mat, needs: list[_Needs]) -> _Needs:
-    """Return the item of `needs` for a view, added if there is none."""
-    for need in needs:
-        if need.view.storage is view.storage and is_same(need.view, view):
-            return need
-    needs.append(_Needs(view))
-    return needs[-1]
 
 
 def _joined(needs: list[_Needs]) -> list[Direction]:

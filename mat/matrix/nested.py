@@ -37,18 +37,14 @@ def inferred(obj: Nested, plain: Array) -> DType:
     default dtype, leaves with a dtype keep it, and different ones promote as in NumPy.
     """
     if plain.dtype is FLOAT64 and default_float() is not FLOAT64:
-        return _promoted(_leaf_types(obj))
+        leaves = _leaf_types(obj)
+        if leaves <= _PLAIN:  # an empty sequence has floats, too
+            return default_float()
+        dtypes: list[Any] = [default_float() if leaf is float else leaf for leaf in leaves]
+        return np.result_type(*dtypes)
     if is_supported(plain.dtype):
         return as_dtype(plain.dtype)
     raise no_numbers(obj, plain)
-
-
-def _promoted(leaves: set[object]) -> DType:
-    """Return the dtype of a Mat with leaves of these types and dtypes."""
-    if leaves <= _PLAIN:  # an empty sequence has floats, too
-        return default_float()
-    dtypes: list[Any] = [default_float() if leaf is float else leaf for leaf in leaves]
-    return np.result_type(*dtypes)
 
 
 def _leaf_types(obj: Nested) -> set[object]:

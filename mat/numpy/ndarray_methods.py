@@ -405,7 +405,9 @@ def bind_function(name: str, function: Function) -> None:
                 check(axis, self.ndim)
             raise
 
-    others = _parameter_names(function)
+    code = code_of(function)
+    others = (tuple(p.name for p in _parameters(function)) if code is None
+              else code.co_varnames[1:code.co_argcount + code.co_kwonlyargcount])
     place = others.index("axis") if "axis" in others else -1
     check = as_axes if function in (np.all, np.any, np.std, np.var) else as_axis
     own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -414,14 +416,6 @@ def bind_function(name: str, function: Function) -> None:
     NAMES.append(name)
     described = named(method, name, _documentation(name, others))
     bind(name, (TakeMethod if function is np.take else ShortMethod)(function, described))
-
-
-def _parameter_names(function: Function) -> tuple[str, ...]:
-    """Return the names of the parameters of NumPy's `function` after its first."""
-    code = code_of(function)
-    if code is None:
-        return tuple(p.name for p in _parameters(function))
-    return code.co_varnames[1:code.co_argcount + code.co_kwonlyargcount]
 
 
 def _parameters(function: Function) -> list[inspect.Parameter]:

@@ -264,11 +264,7 @@ def _indexes_by_loop(file: str, number: int) -> bool:
     names = {n.id for loop in loops for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
     node = _statement(file, number)
     return node is not None and any(
-        isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Load) and _is_place(n.slice)
+        isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Load)
+        and not any(isinstance(m, (ast.Slice, ast.Compare)) for m in ast.walk(n.slice))  # masks
         and names & {m.id for m in ast.walk(n.slice) if isinstance(m, ast.Name)}
         for n in ast.walk(node))
-
-
-def _is_place(node: ast.expr) -> bool:
-    """Return whether an index is that of one element or row: no slice and no mask."""
-    return not any(isinstance(n, (ast.Slice, ast.Compare)) for n in ast.walk(node))

@@ -98,8 +98,10 @@ def _count_devices(driver: ModuleType, needed: int) -> CudaProbe:
     if status == NO_DEVICE:
         return CudaProbe(0, NO_GPU, version)
     if status:
-        return CudaProbe(0, "the NVIDIA driver does not start: "
-                            f"{error_text(driver, status)}{_fork_hint(status)}", version)
+        hint = ("; a process forked from one that used CUDA cannot use it, one that was spawned can"
+                if status == 3 else "")  # CUDA_ERROR_NOT_INITIALIZED
+        return CudaProbe(0, f"the NVIDIA driver does not start: {error_text(driver, status)}{hint}",
+                         version)
     status, count = accepting(driver.cuDeviceGetCount)()
     if int(status):
         return CudaProbe(0, "the NVIDIA driver does not count its devices: "
@@ -136,12 +138,6 @@ def accepting(function: Callable[..., Any]) -> Callable[..., Any]:
                 raise
             return int(found[1]), None
     return call
-
-
-def _fork_hint(status: int) -> str:
-    if status != 3:  # CUDA_ERROR_NOT_INITIALIZED
-        return ""
-    return "; a process forked from one that used CUDA cannot use it, one that was spawned can"
 
 
 def error_text(driver: ModuleType, status: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 import numpy as np
 
@@ -124,7 +125,7 @@ def _placed(place: Function, dtype: DType, masks: Sequence[Mat], values: Sequenc
     """Return zeros after `place` has put the value of each mask where it is true, in turns."""
     found: Mat = new_like(masks[0], masks[0].shape, dtype).fill_(0)
     if len(values) > len(masks):
-        masks = (*masks, ufuncs.logical_not(_any_of(masks)))
+        masks = (*masks, ufuncs.logical_not(reduce(ufuncs.logical_or, masks)))
     for condition, value in zip(masks, values, strict=True):
         found = place(found, condition, value)
     return found
@@ -136,14 +137,6 @@ def _value(value: Operand, dtype: DType) -> Operand:
         return as_dtype(value, dtype)
     leave_if(not np.isscalar(value) or not represents(dtype, value))
     return dtype.type(value).item()
-
-
-def _any_of(conditions: Sequence[Mat]) -> Mat:
-    """Return whether any of the conditions is true, for each element."""
-    found = conditions[0]
-    for condition in conditions[1:]:
-        found = ufuncs.logical_or(found, condition)
-    return found
 
 
 def _is_bound(value: Operand, a: Mat) -> bool:

@@ -286,7 +286,9 @@ def numpy_linalg_cond(x: Operand, p: Operand = None) -> Result:
 @implements("linalg.lstsq", on_device=2)
 def numpy_linalg_lstsq(a: Operand, b: Operand, rcond: Operand = None) -> Result:
     leave_if(a.ndim != _MANY or b.ndim not in (1, _MANY) or a.shape[0] != b.shape[0])
-    dtype = np.result_type(matrices(a).dtype, _floating(b))
+    leave_if(not b.size or (b.dtype.char not in BLAS_TYPES and b.dtype.kind not in "biu"))
+    dtype = np.result_type(matrices(a).dtype,
+                           b.dtype if b.dtype.char in BLAS_TYPES else np.float64)
     a, b, (m, n) = as_dtype(a, dtype), as_dtype(b, dtype), a.shape
     share = _number(rcond)
     if share is None or share < 0:
@@ -300,11 +302,6 @@ def numpy_linalg_lstsq(a: Operand, b: Operand, rcond: Operand = None) -> Result:
     if rank == n < m:
         rest = reduce.sum(elementwise.square(elementwise.abs(columns - linalg.matmul(a, x))), 0)
     return x if b.ndim == _MANY else x[:, 0], rest, adopted(np.asarray(rank, np.int32)), s
-
-
-def _floating(b: Operand) -> DType:
-    leave_if(not b.size or (b.dtype.char not in BLAS_TYPES and b.dtype.kind not in "biu"))
-    return b.dtype if b.dtype.char in BLAS_TYPES else np.dtype(np.float64)
 
 
 def _inverses(s: Mat, least: Mat) -> Mat:

@@ -82,26 +82,18 @@ implements("argpartition", on_device=1)(_partition(numpy_argsort))
 @implements("searchsorted", on_device=2)
 def numpy_searchsorted(a: Operand, v: Operand, side: str = "left",
                        sorter: Operand = None) -> Result:
-    leave_if(side not in ("left", "right") or a.ndim != 1 or not _have_common_dtype(a, v))
-    ordered = a if sorter is None else _taken_in_order(a, sorter)
-    return sorting.searchsorted(ordered, v, right=side == "right")
-
-
-def _have_common_dtype(a: Mat, v: Mat) -> bool:
-    """Return whether NumPy promotes the dtypes: it does not promote bfloat16 and int64."""
+    leave_if(side not in ("left", "right") or a.ndim != 1)
     try:
         np.promote_types(a.dtype, v.dtype)
-    except TypeError:
-        return False
-    return True
-
-
-def _taken_in_order(a: Mat, sorter: Operand) -> Mat:
-    """Return a vector in the order that `sorter` says."""
-    order = as_mat_if_possible(sorter)
-    leave_if(not isinstance(order, Mat) or order.shape != a.shape or order.dtype.kind not in "iu")
-    leave_if(not a.size or not all_within(order, 0, a.size))
-    return take(a, order, 0)
+    except TypeError:  # such as bfloat16 and int64
+        raise LeftToNumPy from None
+    if sorter is not None:
+        order = as_mat_if_possible(sorter)
+        leave_if(not isinstance(order, Mat) or order.shape != a.shape
+                 or order.dtype.kind not in "iu")
+        leave_if(not a.size or not all_within(order, 0, a.size))
+        a = take(a, order, 0)
+    return sorting.searchsorted(a, v, right=side == "right")
 
 
 @implements("lexsort", mats=0, of_many=True)

@@ -243,12 +243,7 @@ def numpy_corrcoef(x: Operand, y: Operand = None, rowvar: bool = True, bias: obj
     deviations = elementwise.sqrt(real_part(found.diagonal()))
     found /= deviations.expand_dims(1)
     found /= deviations
-    return _clipped(found)
-
-
-def _clipped(found: Mat) -> Mat:
-    """Return coefficients, or their parts, clipped to -1 and 1 against rounding."""
-    if found.dtype.kind != "c":
+    if found.dtype.kind != "c":  # against rounding
         return elementwise.clip(found, -1.0, 1.0)
     return complex_of(*(elementwise.clip(part(found), -1.0, 1.0)
                         for part in (real_part, imaginary_part)))
