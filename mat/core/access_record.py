@@ -15,6 +15,7 @@ from .span_copy import SpanCopy
 
 _array_lender = NewArrayLender  # with a type of C
 
+
 class AccessRecord:
     """An access: the presented value, and while it lasts, its view, thread, direction and line.
 

@@ -384,18 +384,10 @@ else:
     Lock = core.Lock if core is not None else _PythonLock
     ClosedLock = core.ClosedLock if core is not None else _PythonClosedLock
     KernelCall = core.KernelCall if core is not None else _NoKernels
-    DriverCall = core.DriverCall if core is not None else None
-    CudaLaunch = core.CudaLaunch if core is not None else None
-    CudaLaunches = core.CudaLaunches if core is not None else None
-    CublasCall = core.CublasCall if core is not None else None
-    CublasProduct = core.CublasProduct if core is not None else None
-    CublasTypedProduct = core.CublasTypedProduct if core is not None else None
-    CublasVectorProduct = core.CublasVectorProduct if core is not None else None
-    CublasUpdate = core.CublasUpdate if core is not None else None
-    CublasScale = core.CublasScale if core is not None else None
-    CudaFetch = core.CudaFetch if core is not None else None
-    CudaFill = core.CudaFill if core is not None else None
-    CudaSend = core.CudaSend if core is not None else None
+    globals().update({name: getattr(core, name, None) for name in (
+        "DriverCall", "CudaLaunch", "CudaLaunches", "CublasCall", "CublasProduct",
+        "CublasTypedProduct", "CublasVectorProduct", "CublasUpdate", "CublasScale", "CudaFetch",
+        "CudaFill", "CudaSend")})
 Threads: Any = core.Threads if core is not None else _PythonThreads
 HostBlock: Any = core.HostBlock if core is not None else None
 LiveObjects: Any = core.LiveObjects if core is not None else _PythonLiveObjects

@@ -137,6 +137,7 @@ def _openblas_files() -> list[str]:
                           if file.startswith("libscipy_openblas")]
     return found
 
+
 def routine_name(verb: str, letter: str) -> str:
     """Return BLAS's name of `verb` for a dtype character: ``daxpy``, ``zdotu``, ``scnrm2``."""
     if verb in ("nrm2", "asum"):

@@ -339,13 +339,8 @@ def _repeated(x: Mat, widths: arrangement.Widths, mode: str) -> Result:
 
 def _places(mode: str, n: int, before: int, after: int) -> Array:
     """Return the index, below `n`, of the element at each place from `before` the first one on."""
-    at = np.arange(-before, n + after)
+    at, twice = np.arange(-before, n + after), mode == "symmetric"  # so are the ends
     if mode == "wrap":
         return at % n
-    if mode == "symmetric":
-        at = at % (2 * n)
-        return np.minimum(at, 2 * n - 1 - at)
-    if n == 1:
-        return np.zeros_like(at)
-    at = at % (2 * n - 2)
-    return np.minimum(at, 2 * n - 2 - at)
+    at %= 2 * n if twice else max(2 * n - 2, 1)
+    return np.minimum(at, 2 * n - 1 - at if twice else 2 * n - 2 - at)

@@ -33,6 +33,8 @@ from .there import REAL, as_dtype, as_floats, different_axes, is_there
 
 scan = at_first_use("ops.primitives.scan")
 ufuncs = at_first_use("ops.primitives.ufuncs")
+
+
 def _is_real(x: object) -> bool:
     return isinstance(x, Mat) and x.dtype.char in REAL_TYPES
 
@@ -195,27 +197,19 @@ def _polyval(x: Mat, p: Mat) -> Mat:
     return found
 
 
-@implements("polyadd", on_device=2)
-def numpy_polyadd(a1: Operand, a2: Operand) -> Result:
-    return _combined(elementwise.add, a1, a2)
+def _combined(function: Function) -> Function:
+    """Return the function of the coefficients of two polynomials, those of one after zeros."""
+    def combined(a1: Operand, a2: Operand) -> Result:
+        mats = _vectors(a1, a2)
+        length = max(m.size for m in mats)
+        return function(*(m if m.size == length else concat(
+            [new_like(m, (length - m.size,), m.dtype).fill_(0), m]) for m in mats))
+
+    return combined
 
 
-@implements("polysub", on_device=2)
-def numpy_polysub(a1: Operand, a2: Operand) -> Result:
-    return _combined(elementwise.subtract, a1, a2)
-
-
-def _combined(function: Function, *operands: Operand) -> Result:
-    mats = _vectors(*operands)
-    length = max(m.size for m in mats)
-    return function(*(_lengthened(m, length) for m in mats))
-
-
-def _lengthened(x: Mat, length: int) -> Mat:
-    """Return a vector with zeros before it."""
-    if x.size == length:
-        return x
-    return concat([new_like(x, (length - x.size,), x.dtype).fill_(0), x])
+implements("polyadd", on_device=2)(_combined(elementwise.add))
+implements("polysub", on_device=2)(_combined(elementwise.subtract))
 
 
 @implements("polymul", on_device=2)

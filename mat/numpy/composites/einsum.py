@@ -90,7 +90,8 @@ def numpy_einsum(*operands: Operand, out: Operand = None, optimize: object = Fal
     leave_if(_are_rows(names) and not any(is_there(m) for m in mats))
     found = contraction(subscripts, mats[0].ndim, mats[1].ndim) if len(mats) == 2 else None
     if found is not None:
-        result = numpy_tensordot(*(reversed(mats) if found.exchanged else mats), found.axes)
+        a, b = reversed(mats) if found.exchanged else mats
+        result = numpy_tensordot(a, b, found.axes)
         in_order = found.order == tuple(range(result.ndim))
         return result if in_order else result.permute(found.order).copy()
     *of_operands, wanted = names
