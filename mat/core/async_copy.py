@@ -157,7 +157,7 @@ def abandon_orphan(cube: WholeCube, record: AccessRecord) -> bool:
         for target, copy in tuple(cube.spans.pending.items()):
             if copy.record is record:
                 cube.spans.pending.pop(target, None)
-    _forget(cube, record)
+    forget(cube, record)
     return True
 
 
@@ -192,7 +192,7 @@ def end_late(cube: WholeCube, record: AccessRecord) -> bool:
         return abandon_orphan(cube, record)
     with suppress(DeviceError):  # a device that failed reads nothing, and says so where it is used
         late.wait()
-    _forget(cube, record)
+    forget(cube, record)
     return True
 
 
@@ -202,7 +202,7 @@ def end_all_late(cube: WholeCube) -> None:
         end_late(cube, record)
 
 
-def _forget(cube: WholeCube, record: AccessRecord) -> None:
+def forget(cube: WholeCube, record: AccessRecord) -> None:
     """Remove the record of a copy."""
     if record in cube.accesses:
         cube.accesses.remove(record)
@@ -212,7 +212,7 @@ def _forget(cube: WholeCube, record: AccessRecord) -> None:
 
 def _remove(cube: WholeCube, copy: AsyncCopy) -> None:
     """Remove a copy and its record from `cube`; the copy last, so that this can be repeated."""
-    _forget(cube, copy.record)
+    forget(cube, copy.record)
     _leave(cube, copy)
 
 

@@ -158,7 +158,7 @@ class Coherence:
         """Remember that `view` has values of handles; forget views that are garbage."""
         viewers = self.viewers or []
         if len(viewers) > 15 and len(viewers) & (len(viewers) - 1) == 0:
-            viewers = _without_repeats(viewers)
+            viewers = list({id(ref): ref for ref in viewers if ref() is not None}.values())
         viewers.append(weakref.ref(view))
         self.viewers = viewers
 
@@ -583,11 +583,6 @@ def _free_at_exit() -> None:
     for cube in _live.all():
         if cube.frees_handles:
             cube.free_handles()
-
-
-def _without_repeats(viewers: list[weakref.ref[ViewLike]]) -> list[weakref.ref[ViewLike]]:
-    """Return each of the views that live, once."""
-    return list({id(ref): ref for ref in viewers if ref() is not None}.values())
 
 
 def _free_all(handles: dict[Memory, Handle]) -> None:

@@ -163,7 +163,9 @@ class DroppableCopies(Coherence):
                 return whole is not None and self._evict_span(whole, dirty)
             if memory not in self.handles or self.writer is not None:
                 return False
-            if not self._is_droppable(memory):
+            try:
+                self._check_droppable(memory)
+            except ConflictError:
                 return False
             only = self._would_lose(memory)
             if only and not dirty:
@@ -194,13 +196,6 @@ class DroppableCopies(Coherence):
         if freed and self.spans is not None and not self.spans.busy:
             self.settle()
         return freed
-
-    def _is_droppable(self, memory: Memory) -> bool:
-        try:
-            self._check_droppable(memory)
-        except ConflictError:
-            return False
-        return True
 
     def drop_all(self) -> None:
         """Free every copy now and discard the data: a later access reads the fill value."""

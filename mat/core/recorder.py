@@ -154,11 +154,9 @@ class Recorder(Observer):
 
     def _is_allowed(self, view: ViewLike, direction: Direction) -> bool:
         """Return whether an access is within one that was opened for the capture."""
-        for other, allowed in self._allowed.get(id(view.storage), ()):
-            if ((direction is INPUT or allowed is not INPUT)
-                    and (other._sees_all() or is_same(other, view))):
-                return True
-        return False
+        return any((direction is INPUT or allowed is not INPUT)
+                   and (other._sees_all() or is_same(other, view))
+                   for other, allowed in self._allowed.get(id(view.storage), ()))
 
 
 def is_same(one: Any, other: Any) -> bool:

@@ -508,8 +508,11 @@ def register_facet(facet: F) -> F:
     others = all_facets()
     if facet.name in facets or facet.name in device_facets:
         raise FacetError(f"a facet {facet.name!r} is already registered")
-    if len(facet.letter) != 1 or any(f.letter == facet.letter.upper()
-                                     and not _share_a_letter(f, facet) for f in others):
+    rivals = [f for f in others if f.letter == facet.letter.upper() and not (
+        # facets of the same kind, in different memories, share a letter
+        (f.device and facet.device) or (type(f) is type(facet) and f.chooses
+                                        and f.memory is not facet.memory))]
+    if len(facet.letter) != 1 or rivals:
         raise FacetError(f"the letter of a facet is one unused letter, got {facet.letter!r}")
     register_memory(facet.memory)
     k = len(others)
@@ -518,12 +521,6 @@ def register_facet(facet: F) -> F:
                    type(facet).chosen is not Facet.chosen, facet.of_storage)
     (device_facets if facet.device else facets)[facet.name] = facet
     return facet
-
-
-def _share_a_letter(one: Facet, other: Facet) -> bool:
-    """Return whether two facets are of the same kind, in different memories."""
-    return bool(one.device and other.device) or (
-        type(one) is type(other) and one.chooses and one.memory is not other.memory)
 
 
 def all_facets() -> list[Facet]:

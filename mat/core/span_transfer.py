@@ -10,7 +10,7 @@ from contextlib import suppress
 from time import perf_counter
 
 from ..errors import ConflictError
-from .async_copy import AsyncCopy, AsyncCopyRecord, arrive
+from .async_copy import AsyncCopy, AsyncCopyRecord, arrive, forget
 from .observers import COPY, OBSERVERS, wait
 from .registry import Handle, Memory, SpansLike, WholeCube, facet_over, host
 from .runs import NONE, Runs, run, union
@@ -312,8 +312,5 @@ def _abandon(cube: WholeCube, spans: SpansLike, target: SpanCopy) -> None:
 def _remove(cube: WholeCube, spans: SpansLike, target: SpanCopy) -> None:
     copy = spans.pending.get(target)
     if copy is not None:
-        if copy.record in cube.accesses:
-            cube.accesses.remove(copy.record)
-        copy.record.thread = 0
-        copy.record.view = copy.record.where = None
+        forget(cube, copy.record)
         spans.pending.pop(target, None)

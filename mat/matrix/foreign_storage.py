@@ -30,7 +30,7 @@ from ..errors import ConflictError, DeviceError, DirectionError, PerformanceWarn
 from ..layout.attributes import begin_as_nothing
 from ..memories.change_stamps import Seen, Stamps, Unknown, Version, Versions, stamps_of
 from ..memories.file_pages import file_of
-from ..support.types import Array, DType, Number
+from ..support.types import Array, DType
 from .storage import Storage
 
 _input: Any = INPUT  # with a type of C
@@ -51,9 +51,6 @@ class ForeignStorage(Storage):
     owners_version: Version | None  # what the owner counts
     seen_home: Seen | None
     process: int  # the last one that wrote in another memory
-
-    def __init__(self, size: int, dtype: DType, fill_value: Number) -> None:
-        super().__init__(size, dtype, fill_value)
 
     def share(self) -> None:
         """Mark the memory that was just adopted as its owner's."""
