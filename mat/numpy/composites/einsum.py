@@ -90,10 +90,7 @@ def numpy_einsum(*operands: Operand, out: Operand = None, optimize: object = Fal
     leave_if(_are_rows(names) and not any(is_there(m) for m in mats))
     found = contraction(subscripts, mats[0].ndim, mats[1].ndim) if len(mats) == 2 else None
     if found is not None:
-        a, b = reversed(mats) if found.exchanged else mats
-        result = numpy_tensordot(a, b, found.axes)
-        in_order = found.order == tuple(range(result.ndim))
-        return result if in_order else result.permute(found.order).copy()
+        return _contracted(found, *mats)
     *of_operands, wanted = names
     return _result([_diagonal(m, n) for m, n in zip(mats, of_operands, strict=True)], wanted)
 
@@ -192,6 +189,14 @@ def _agree(mats: list[Mat], names: tuple[str, ...]) -> bool:
     lengths: dict[str, int] = {}
     return all(lengths.setdefault(n, length) == length for m, own in zip(mats, names, strict=False)
                for n, length in zip(own, m.shape, strict=True))
+
+
+def _contracted(found: Contraction, a: Mat, b: Mat) -> Result:
+    if found.exchanged:
+        a, b = b, a
+    result = numpy_tensordot(a, b, found.axes)
+    in_order = found.order == tuple(range(result.ndim))
+    return result if in_order else result.permute(found.order).copy()
 
 
 def _diagonal(x: Mat, names: str) -> Term:
