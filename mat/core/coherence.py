@@ -9,6 +9,7 @@ import atexit
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from time import perf_counter
 from typing import Any
 
@@ -579,8 +580,13 @@ if not _blocks.enabled:  # uncompiled; compiled, a second method that ends objec
 
 @atexit.register
 def _free_at_exit() -> None:
-    """Free the handles of all cubes that exist when the interpreter exits."""
+    """Free the handles of all cubes that exist when the interpreter exits, after the end of copies
+    in progress, which must not write what is freed.
+    """
     for cube in _live.all():
+        for memory in tuple(cube.async_copies or ()):
+            with suppress(Exception):
+                finish_copy_locked(cube, memory)
         if cube.frees_handles:
             cube.free_handles()
 
