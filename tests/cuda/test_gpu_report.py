@@ -2,6 +2,7 @@
 `test_gpu_day.py`.
 """
 
+from contextlib import nullcontext
 from dataclasses import asdict
 from types import SimpleNamespace
 
@@ -155,6 +156,11 @@ def test_a_peer_that_fails_loses_no_row():
     assert found.notes["CuPy"].startswith("ZeroDivisionError")
 
 
+# where torch is not beside us
+OTHERS = {"Beside CUB": {"CUB in CuPy", "CUB in torch"}, "Larger than the pool": {"bus"},
+          "Beside managed memory": {"managed memory of CuPy"}}
+
+
 class OnTheHost:
     """A library with the functions of torch or CuPy, which computes on the host."""
 
@@ -162,9 +168,10 @@ class OnTheHost:
         self.library = library
 
     def __getattr__(self, name):
-        found = getattr(self.library, name)
         if name == "cuda":
-            return SimpleNamespace(synchronize=lambda: None)
+            return SimpleNamespace(synchronize=lambda: None, malloc_managed=None,
+                                   using_allocator=lambda allocator: nullcontext())
+        found = getattr(self.library, name)
         return self._elsewhere(found) if name in ("ones", "zeros", "rand", "empty") else found
 
     def _elsewhere(self, function):
@@ -188,7 +195,22 @@ def test_the_others_compute(cuda, monkeypatch, title):
         for found in measuring.run(lambda: SECTIONS[title](at), device.synchronize, True):
             assert not found.failed
             assert not found.notes
-            assert "torch" in found.others or "empty kernel" in found.name
+            assert OTHERS.get(title, {"torch"}) <= set(found.others) or "empty" in found.name
+
+
+@pytest.mark.parametrize("cupy", [None, OnTheHost(np)])
+@pytest.mark.parametrize("title", ["Beside CUB", "Beside managed memory"])
+def test_rows_name_the_libraries_that_are_not_installed(cuda, title, cupy):
+    with mat.use_device("cuda", required=True) as device, device.gpu.current():
+        for alone in (False, True):
+            at = Setting(device, small=True, alone=alone)
+            at.torch, at.cupy = None, cupy
+            with_cupy = {name for name in OTHERS[title] if "CuPy" in name and cupy}
+            for found in measuring.run(lambda at=at: SECTIONS[title](at), device.synchronize, True):
+                assert not found.failed
+                assert set(found.others) == (set() if alone else with_cupy)
+                assert set(found.notes) == (set() if alone else OTHERS[title] - with_cupy)
+                assert all("is not installed" in note for note in found.notes.values())
 
 
 def test_measuring_leaves_out_what_is_known(tmp_path):

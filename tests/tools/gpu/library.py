@@ -12,7 +12,7 @@ import mat
 
 from ..bench.fused import adam, gelu, linear
 from .item import BEST, COPY, TORCH, Item, Section, Thunk
-from .setting import Setting, peers, random
+from .setting import Setting, peers, random, required
 
 # (name, bytes that an expression reads and writes for each element, the expression)
 EXPRESSIONS = (("gelu", 8, gelu), ("2x+3y-zw", 20, linear), ("Adam", 28, adam))
@@ -75,6 +75,10 @@ def _running(xp: Any, x: Any, **_: Any) -> object:
     return xp.cumsum(x, 0)
 
 
+def _summed(xp: Any, x: Any, **_: Any) -> object:
+    return xp.sum(x)
+
+
 def _binned(xp: Any, i: Any, **_: Any) -> object:
     return xp.bincount(i)
 
@@ -102,6 +106,22 @@ def _largest(xp: Any, x: Any, **_: Any) -> object:
 CALLS = {"sort": _sorted, "argsort": _argsorted, "cumsum": _running, "bincount of 256": _binned,
          "take": _taken, "x[mask]": _selected, "where": _chosen, "concatenate": _joined,
          "argmax": _largest}
+
+
+def beside_cub(at: Setting) -> Section:
+    """What NVIDIA's CUB has for vectors, as CuPy and torch call it."""
+    for n in [4096] if at.small else [1 << 27, 1 << 22]:
+        for dtype in ("float32", "int64", "float64"):
+            x = random(n, dtype)
+            ours, c = mat.array(x), at.cupy and at.cupy.asarray(x)
+            t = at.torch and at.torch.from_numpy(x).cuda()
+            for name, function in (("sort", _sorted), ("argsort", _argsorted), ("cumsum", _running),
+                                   ("sum", _summed)):
+                yield Item(f"{name}, {n:,} {dtype}", partial(function, mat, ours), {} if at.alone
+                           else required(
+                               CUB_in_CuPy=(c, lambda f=function, c=c: partial(f, at.cupy, c)),
+                               CUB_in_torch=(t, lambda f=function, t=t: partial(f, at.torch, t))),
+                           {"CUB in CuPy": 1.0, "CUB in torch": 1.0}, x.nbytes)
 
 
 def matrices(at: Setting) -> Section:

@@ -5,6 +5,8 @@ to another.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -13,7 +15,7 @@ import numpy as np
 import mat
 
 from .item import BEST, BUS, COPY, TORCH, Figure, Item, Section, Thunk
-from .setting import Setting, peers, random
+from .setting import Setting, peers, random, required
 
 
 def transfers(at: Setting) -> Section:
@@ -113,6 +115,35 @@ def _both_ways_after(at: Setting, nbytes: int, there: int, back: int) -> Thunk:
         for _ in range(back * nbytes // piece):
             fro()
     return copies
+
+
+def beside_managed(at: Setting) -> Section:
+    """Operands of as many bytes as are free on the card, each, since all other memory is taken:
+    operations in tiles, beside managed memory, which CUDA moves by pages.
+    """
+    room = at.size(4 << 30, 1 << 20)
+    x, y, z = (mat.array(random(room // 4, "float32", k)) for k in range(3))
+    at.device.memory.trim()
+    taken = [] if at.small else [at.gpu.allocate(at.gpu.room_left()[0] - room)]
+    try:
+        for name, ours, function, moved in (
+                ("sum", lambda: float(x.sum()), lambda xp, x, y, z: float(xp.sum(x)), 1),
+                ("x + y", lambda: mat.add(x, y, out=z), lambda xp, x, y, z: xp.add(x, y, out=z),
+                 3)):
+            yield Item(f"{name} of {_bytes(room)} each, in as much room",
+                       lambda ours=ours: _within(room // 4 * 3, ours), {} if at.alone else required(
+                           managed_memory_of_CuPy=(at.cupy, lambda f=function: _managed(
+                               at.cupy, room // 4, f))),
+                       {"managed memory of CuPy": 1.0}, moved * room)
+    finally:
+        for block in taken:
+            at.gpu.release(block)
+
+
+def _managed(cupy: Any, n: int, function: Callable[..., object]) -> Thunk:
+    with cupy.cuda.using_allocator(cupy.cuda.malloc_managed):
+        arrays = [cupy.ones(n, np.float32) for _ in range(3)]
+    return partial(function, cupy, *arrays)
 
 
 # Ahead

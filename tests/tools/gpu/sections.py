@@ -13,5 +13,6 @@ SECTIONS: dict[str, Callable[[Setting], Section]] = {
     "Library": library.library, "Expressions": library.expressions,
     "Transfers": moves.transfers, "Larger than the pool": moves.larger,
     "Products": computing.products, "Element-wise and reductions": computing.bounded,
-    "Permutes": moves.permutes, "Copies ahead": moves.ahead,
+    "Permutes": moves.permutes, "Copies ahead": moves.ahead, "Beside CUB": library.beside_cub,
+    "Beside managed memory": moves.beside_managed,
 }

@@ -82,6 +82,15 @@ def peers(**found: Callable[[], Thunk] | Literal[False] | None) -> dict[str, Thu
     return {names.get(name, name): _made(make) for name, make in found.items() if make}
 
 
+def required(**found: tuple[object, Callable[[], Thunk]]) -> dict[str, Thunk]:
+    """Those of `peers` without which a row says nothing, each with what it needs of its library,
+    the last word of its name; the row says which of these are not installed.
+    """
+    return {name.replace("_", " "): _made(make) if library is not None else partial(
+        _fail, ModuleNotFoundError(f"{name.split('_')[-1]} is not installed, or has no device"))
+        for name, (library, make) in found.items()}
+
+
 def _made(make: Callable[[], Thunk]) -> Thunk:
     try:
         return make()
