@@ -110,7 +110,8 @@ def finish_copy(cube: WholeCube, target: Memory) -> None:
     with cube.lock:
         finish_copy_locked(cube, target)
         if cube.adopted is host():  # its owner may write it without asking
-            end_all_late(cube)
+            for record in tuple(cube.accesses):
+                end_late(cube, record)
 
 
 def finish_copy_locked(cube: WholeCube, target: Memory) -> None:
@@ -194,12 +195,6 @@ def end_late(cube: WholeCube, record: AccessRecord) -> bool:
         late.wait()
     forget(cube, record)
     return True
-
-
-def end_all_late(cube: WholeCube) -> None:
-    """Wait for all late copies of a cube."""
-    for record in tuple(cube.accesses):
-        end_late(cube, record)
 
 
 def forget(cube: WholeCube, record: AccessRecord) -> None:

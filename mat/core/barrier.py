@@ -68,7 +68,10 @@ class Barrier(Block["Barrier"]):
     def _failures(self, cube: HasCopies, memory: Memory) -> list[Exception]:
         """Drop a copy or hand it over; else return the error that says why it remains."""
         found = self._drop(cube, memory)
-        if found and isinstance(found[0], ConflictError) and not _accessed_here(cube, memory):
+        here = THREADS.current()  # which may itself access the copy
+        if found and isinstance(found[0], ConflictError) and not any(
+                record.thread == here and record.facet.memory is memory
+                for record in tuple(cube.accesses)):
             found.clear()
             if not self._hand_over(cube, memory):
                 # the other one may have ended just now, or a copy may be left of a prefetch whose
@@ -129,10 +132,3 @@ class Barrier(Block["Barrier"]):
     def __repr__(self) -> str:
         names = ", ".join(m.name for m in self.dropped) or "no memory"
         return f"<barrier: {self.count} copies to drop from {names}>"
-
-
-def _accessed_here(cube: HasCopies, memory: Memory) -> bool:
-    """Return True if this thread itself accesses the copy."""
-    here = THREADS.current()
-    return any(record.thread == here and record.facet.memory is memory
-               for record in tuple(cube.accesses))

@@ -199,7 +199,9 @@ class Spans:
                                                         and copy.size < found.size):
                     found, least = copy, missing
         if found is None:
-            self.limit_parts(cube, memory)
+            parts = [c for c in self.copies if c.memory is memory and not c.whole]
+            for copy in parts[:max(0, len(parts) - MOST_PARTS + 1)]:  # the oldest
+                evict(cube, self, copy, True)
             return self.make(cube, memory, *self.widened(cube, memory, low, high))
         return found
 
@@ -259,12 +261,6 @@ class Spans:
             return found
         runs = self.touched(view)
         return [c for c in found if runs.meets(run(c.start, c.stop))]
-
-    def limit_parts(self, cube: WholeCube, memory: Memory) -> None:
-        """Free the oldest parts in `memory` if there are many."""
-        parts = [c for c in self.copies if c.memory is memory and not c.whole]
-        for copy in parts[:max(0, len(parts) - MOST_PARTS + 1)]:
-            evict(cube, self, copy, True)
 
     # Torn elements
 

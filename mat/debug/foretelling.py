@@ -38,15 +38,9 @@ class Target(NamedTuple):
     number: int
 
 
-def _rising(shape: Ints, dtype: DType) -> Array:
-    return (np.arange(prod(shape)) % 100).reshape(shape).astype(dtype)
-
-
-def _diagonal(shape: Ints, dtype: DType) -> Array:
-    return np.broadcast_to(np.eye(*shape[-2:], dtype=dtype), shape).copy()
-
-
-_FILLS: tuple[Callable[[Ints, DType], Array], ...] = (np.ones, _rising, _diagonal)
+_FILLS: tuple[Callable[[Ints, DType], Array], ...] = (
+    np.ones, lambda shape, dtype: (np.arange(prod(shape)) % 100).reshape(shape).astype(dtype),
+    lambda shape, dtype: np.broadcast_to(np.eye(*shape[-2:], dtype=dtype), shape).copy())
 
 
 class _Samples:

@@ -107,14 +107,6 @@ def _mat_of(value: Array, enabled: bool) -> Operand:
     return made
 
 
-def _find_inside(function: Function) -> Function:
-    """Return what a function of NumPy's calls, and remember it."""
-    found: Function = (getattr(_ndarray, function.__name__) if function in _METHODS
-                       else inspect.unwrap(function))
-    _INSIDE[function] = found
-    return found
-
-
 def _all_copied(args: Arguments, writable: bool) -> list[Operand] | None:
     """Return arguments with copies for Mats; None if one of them is not for such a call."""
     arguments: list[Operand] = []
@@ -181,7 +173,8 @@ def call_briefly(function: Function, args: Arguments, kwargs: Keywords,
         return _not_brief
     inside = _inside.get(function)
     if inside is None:
-        inside = _find_inside(function)
+        inside = _INSIDE[function] = (getattr(_ndarray, function.__name__)
+                                      if function in _METHODS else inspect.unwrap(function))
     if (not arguments or type(arguments[0]) is not _ndarray) and function in _METHODS:
         inside = function
     try:

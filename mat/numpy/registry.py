@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import update_wrapper
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -163,14 +163,10 @@ ON_DEVICES: frozenset[object] = frozenset(
 OF_MANY: set[object] = set(ON_DEVICES)
 
 
-def _add_transforms(fft: ModuleType) -> None:
-    """Add the functions of ``numpy.fft``, which NumPy imports when it is used."""
-    WAITING.update((getattr(fft, name.removeprefix("fft.")), module)
-                   for module, names in MODULES.items() for name in names.split()
-                   if name.startswith("fft."))
-
-
-after_import("numpy.fft", _add_transforms)
+# NumPy imports it when it is used
+after_import("numpy.fft", lambda fft: WAITING.update(
+    (getattr(fft, name.removeprefix("fft.")), module) for module, names in MODULES.items()
+    for name in names.split() if name.startswith("fft.")))
 
 
 def is_implemented(function: object) -> bool:

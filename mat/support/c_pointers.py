@@ -23,13 +23,9 @@ class _Types(dict[DType, CData]):
 POINTER_TYPES = _Types()
 
 
-def _address_of(handle: Array) -> int:
-    # half the time of handle.ctypes.data
-    return handle.__array_interface__["data"][0]
-
-
-# returns the address of the first element of a 1-d array
-address_of: Callable[[Array], int] = _address_of if core is None else core.address_of
+# returns the address of the first element of a 1-d array, in half the time of handle.ctypes.data
+address_of: Callable[[Array], int] = (
+    (lambda handle: handle.__array_interface__["data"][0]) if core is None else core.address_of)
 
 
 class ForeignArray:

@@ -42,7 +42,9 @@ def close_names(name: object, names: Iterable[str], most: int = 3) -> list[str]:
     """Return those of `names` that are spelt like `name`, the closest first."""
     if not isinstance(name, str):
         return []
-    folded = {known.casefold(): known for known in names if _may_be_close(name, known)}
+    # those that are worth a comparison: `hasattr` asks for many names in vain
+    folded = {known.casefold(): known for known in names if abs(len(name) - len(known)) <= 3 and (
+        name[:1].casefold() == known[:1].casefold() or name[-2:] == known[-2:])}
     # only an error takes the time to import it
     matches = importlib.import_module("difflib").get_close_matches(name.casefold(), folded, most)
     return [folded[n] for n in matches]
@@ -53,12 +55,6 @@ def did_you_mean(name: object, names: Iterable[str], others: Mapping[str, str] =
     found = [others[name]] if isinstance(name, str) and name in others else []
     found = found or close_names(name, names, 1)
     return f" (did you mean {found[0]!r}?)" if found else ""
-
-
-def _may_be_close(name: str, known: str) -> bool:
-    """Return whether a comparison is worth its time: `hasattr` asks for many names in vain."""
-    return (abs(len(name) - len(known)) <= 3
-            and (name[:1].casefold() == known[:1].casefold() or name[-2:] == known[-2:]))
 
 
 def no_attribute(owner: object, words: str, name: str, names: Iterable[str]) -> AttributeError:

@@ -30,15 +30,10 @@ class HostStatistics(NamedTuple):
     returned: int = 0  # to the system
 
 
-def _allocators() -> tuple[CData, CData]:
-    """Return functions that allocate blocks in one uninterrupted call, as is or zeroed."""
-    if lib is None:
-        return ffi.new_allocator(should_clear_after_alloc=False), ffi.new
-    both = lib.mat_host_new, lib.mat_host_delete
-    return ffi.new_allocator(*both, should_clear_after_alloc=False), ffi.new_allocator(*both)
-
-
-_new, _zeros = _allocators()
+# allocate blocks in one uninterrupted call, as is or zeroed
+_own: tuple[CData, ...] = () if lib is None else (lib.mat_host_new, lib.mat_host_delete)
+_new: CData = ffi.new_allocator(*_own, should_clear_after_alloc=False)
+_zeros: CData = ffi.new_allocator(*_own) if _own else ffi.new
 
 
 def workspace(nbytes: int) -> CData:

@@ -53,7 +53,10 @@ def make_function(name: str, function: Function, qualified: str) -> Function:
                 and name not in _AS_THEY_ARE)
     names = positional_names(function)
     joins = (names or ("",))[0] in SEQUENCES
-    at = _operands_among(names) if converts else ()
+    # the positions of array-likes among parameters; all if no names are known
+    at = () if not converts else tuple(
+        k for k, n in enumerate(names) if n in OPERANDS or n in SEQUENCES
+        ) if names else tuple(range(MOST_READY))
     adapts = function in _ADAPTING
 
     def call(*args: Operand, **kwargs: Operand) -> Operand:
@@ -81,13 +84,6 @@ def make_function(name: str, function: Function, qualified: str) -> Function:
     signature, parameters = _signature(function)
     described = describe(call, name, qualified, signature, parameters, where_computed(function))
     return unbound(described) if isinstance(function, BuiltinFunctionType) else described
-
-
-def _operands_among(names: tuple[str, ...]) -> tuple[int, ...]:
-    """Return the positions of array-likes among parameters; of all if no names are known."""
-    if not names:
-        return tuple(range(MOST_READY))
-    return tuple(k for k, name in enumerate(names) if name in OPERANDS or name in SEQUENCES)
 
 
 def _are_foreign(function: Function, args: Arguments, kwargs: Keywords) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
 from typing import Any, Never, TypeVar
 
@@ -169,17 +169,13 @@ def nditer(op: ArrayLike | Sequence[ArrayLike], *args: Keyword, **kwargs: Keywor
     """
     operands = list(op) if isinstance(op, tuple | list) else [op]
     flags = args[1] if len(args) > 1 else kwargs.get("op_flags")
+    if not isinstance(flags, list | tuple) or all(isinstance(f, str) for f in flags):
+        flags = repeat(flags)  # they are for all operands
     if any(isinstance(x, Mat) and "write" in repr(of_x)
-           for x, of_x in zip(operands, _of_each(flags), strict=False)):
+           for x, of_x in zip(operands, flags, strict=False)):
         raise AliasError("nditer reads copies of Mats, and cannot write them; iterate over an "
                          "array: with x.facet('array') as a: mat.nditer(a, ...)")
     return np.nditer([without_mats(x) for x in operands], *args, **kwargs)
-
-
-def _of_each(flags: Any) -> Iterable[object]:
-    """Return the flags of each operand; those that are given once are for all of them."""
-    alike = not isinstance(flags, list | tuple) or all(isinstance(f, str) for f in flags)
-    return repeat(flags) if alike else flags
 
 
 def fromfunction(function: Callable[..., R], shape: ShapeLike, *, dtype: DTypeLike = float,
