@@ -26,10 +26,12 @@ ARCH = "sm_90"
 SHARE = int(os.environ.get("MAT_COMPILE", "32"))
 # The most registers of a thread, by the module that lists the program. A multiprocessor has 65,536:
 # with 32, 2,048 threads are there at a time, with 64, 1,024, with 80, 768, with 128, 512.
-REGISTERS = {"accumulate": 48, "compare": 56, "conv": 128, "convert": 96, "copy": 96,
-             "elementwise": 80, "integer_matmul": 224, "memory": 32, "nn": 160,
-             "random": 32, "reduce": 80, "rows": 32, "scan": 88, "search": 40, "selection": 80,
-             "sort": 48}
+REGISTERS = {"compare": 56, "conv": 128, "convert": 96, "copy": 96, "elementwise": 80,
+             "integer_matmul": 224, "memory": 32, "nn": 160, "random": 32, "reduce": 80,
+             "scan": 88, "selection": 80, "sort": 48, "staging": 32}
+# those of kernels for which NVRTC 13.5 takes more
+MORE = {"differ_near": 64, "random_normal_d": 42, "reduce_mean_B_columns": 97,
+        "sort_c128_tiles": 52, "argsort_c128_tiles": 55}
 # names of kernels that read and that write adjacent elements, and those that do not all the same:
 # truth values and parts of complex numbers are shorter than what is read
 BYTE = r"(b1|i8|u8|e\dm\d)"
@@ -69,7 +71,7 @@ def wrong(program, module):
         code = opcodes(cubin)[name]
         problems = [what for what, is_wrong in (
             ("local memory", (kernel.stack or _has(code, "LDL|STL")) and name not in SPILLED),
-            (f"{kernel.registers} registers", kernel.registers > REGISTERS[module]),
+            (f"{kernel.registers} registers", kernel.registers > MORE.get(name, REGISTERS[module])),
             ("accesses of an unknown memory", _has(code, "LD|ST")),
             ("no loads of 128 bits", READ.fullmatch(name) and not HALVES.fullmatch(name)
              and not _has(code, r"LDG\.(?:\w+\.)*128")),
