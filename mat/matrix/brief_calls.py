@@ -119,12 +119,12 @@ def _all_copied(args: Arguments, writable: bool) -> list[Operand] | None:
 
 
 def _keywords_copied(kwargs: Keywords, writable: bool) -> Keywords | None:
-    """Return the same of keywords, none of which is `out`."""
+    """Return the same of keywords, none of which says what is written."""
     options = kwargs
     for name, value in kwargs.items():
-        if type(value) in _PLAIN:
+        if type(value) in _PLAIN and name != "copy":
             continue
-        item = _not_brief if name == "out" else _copied(value, writable)
+        item = _not_brief if name == "out" or name == "copy" else _copied(value, writable)
         if item is _not_brief:
             return None
         if options is kwargs:

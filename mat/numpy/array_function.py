@@ -62,7 +62,7 @@ _holds, _in_use, _on_devices, _waiting = HOLDS, IN_USE, ON_DEVICES, WAITING
 _ordering = short_floats.FUNCTIONS
 _BY_NUMPY = np.ndarray.__array_function__
 _SCRATCH = {"overwrite_input": False}  # arguments that permit to use an operand as scratch
-_WRITTEN = frozenset(("out", *_SCRATCH))  # keywords that say what is written
+_WRITTEN = frozenset(("out", "copy", *_SCRATCH))  # parameters that say what is written
 
 
 # NumPy's protocol fixes the signature
@@ -206,10 +206,10 @@ def _only_reads(func: Function, args: Arguments, kwargs: Keywords) -> bool:
 @cache
 def _usual(func: Function) -> int:
     """Return how many positional arguments only say what is read, and how; -1 with keywords."""
-    if func in WRITING or func in SAVING or func is np.nan_to_num:
+    if func in WRITING or func in SAVING:
         return -1
     names = positional_names(func)
-    return min((names.index(n) for n in ("out", *_SCRATCH) if n in names), default=sys.maxsize)
+    return min((names.index(n) for n in _WRITTEN if n in names), default=sys.maxsize)
 
 
 def _as_keywords(name: str, names: tuple[str, ...], args: Arguments,

@@ -17,7 +17,7 @@ from ..matrix.mat import Mat
 from ..ops.engine.operands import as_mat, as_mats, decides, is_foreign, numpy_gives
 from ..support.types import DTypeLike, Function, Operand
 from .array_function import call_numpy
-from .short_calls import matrix_product
+from .short_calls import matrix_product, vector_product
 
 F = TypeVar("F", bound=Function)
 _ABSENT: Final[Any] = object()  # an argument that is not given
@@ -48,6 +48,8 @@ def _moved(name: str, given: str, now: str) -> DTypeError:
 
 def _called(function: Function, a: Operand, b: Operand, *more: Operand) -> Any:
     """Call NumPy's function of two operands."""
+    if type(a) is Mat and type(b) is Mat:
+        return call_numpy(function, (a, b, *more))
     if decides(a) or decides(b) or (is_foreign(a) and is_foreign(b)
                                     and not any(isinstance(v, Mat) for v in more)):
         return numpy_gives(function, (a, b, *more), {})
@@ -123,7 +125,8 @@ def vdot(a: Operand, b: Operand, /, **old: Operand) -> Mat:
     """
     if old:
         _refuse("vdot", old, _STEPS, "mat.blas.vdot(x, y, n=, incx=, incy=)")
-    return _called(np.vdot, a, b)
+    product = None if IN_USE else vector_product(a, b)
+    return _called(np.vdot, a, b) if product is None else product
 
 
 @_like_numpy

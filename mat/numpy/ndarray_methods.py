@@ -29,7 +29,7 @@ from ..support.types import File, Function, Number, Operand
 from ..support.unbound import DeferredSignature
 from .array_function import call_numpy, code_of
 from .registry import NO_VALUE
-from .short_calls import ShortMethod, TakeMethod, WritingMethod, matrix_product
+from .short_calls import ShortMethod, TakeMethod, WritingMethod
 
 products = at_first_use("ops.linear.matmul")
 sorting = at_first_use("ops.indexing.sorting")
@@ -164,7 +164,6 @@ def put(self: Mat, indices: Operand, values: Operand, mode: str = "raise") -> No
 # Products and selections
 
 
-@method("dot")
 def dot(self: Mat, b: Operand, out: Mat | None = None) -> Mat:
     """Return ``numpy.dot``: the matrix product, of vectors their inner product.
 
@@ -182,12 +181,12 @@ def dot(self: Mat, b: Operand, out: Mat | None = None) -> Mat:
     Mat
         `out`, or a new Mat.
     """
-    product = matrix_product(self, b) if out is None else None
-    if product is not None:
-        return product
     with np.errstate(all="ignore"):  # as in operations; a warning would name this line
         found: Mat = _np.dot(self, b) if out is None else _np.dot(self, b, out)
     return found
+
+
+bind("dot", ShortMethod(np.dot, dot))
 
 
 def imatmul(self: Mat, other: Operand) -> Operand:

@@ -6,7 +6,7 @@ from mat.matrix.brief_calls cimport call_briefly, write_briefly
 from mat.matrix.called_methods cimport MatMethod
 from mat.ops.engine.calls cimport Calls
 from mat.ops.indexing.selection cimport taken_of, written
-from mat.ops.primitives.few_elements cimport leaves_dtype
+from mat.ops.primitives.few_elements cimport leaves_dtype, places
 
 cdef list _in_use, _observers
 cdef object _mat, _not_brief, _nrm2, _result_type, _bool
@@ -46,6 +46,13 @@ cdef class Of(Way):
     cpdef object call(self, tuple args, dict kwargs)
 
 
+cdef class OfFew(Way):
+    cdef object function
+    cdef Py_ssize_t limit
+    @cython.locals(view=MatBase)
+    cpdef object call(self, tuple args, dict kwargs)
+
+
 cdef class OrNumPy(Way):
     cdef object function
     cdef Way other
@@ -72,6 +79,8 @@ cpdef object raveled(object x)
 @cython.locals(view=MatBase, layout=Layout)
 cpdef object at_least_1d(object x)
 cpdef object at_least_2d(object x)
+cpdef object flat_places(object x)
+cpdef object rows_of_places(object x)
 @cython.locals(view=MatBase)
 cpdef object shape_of(object x)
 cpdef object rank_of(object x)
@@ -93,6 +102,10 @@ cpdef object length(object x)
 cpdef object vector_product(object a, object b)
 @cython.locals(one=MatBase, other=MatBase)
 cpdef object matrix_product(object a, object b)
+@cython.locals(one=MatBase, other=MatBase, shape=tuple)
+cpdef object inner_product(object a, object b)
+@cython.locals(one=MatBase, other=MatBase)
+cpdef object contracted(object a, object b, object axes)
 @cython.locals(way=Way)
 cpdef object called_shortly(object function, tuple args, dict kwargs)
 

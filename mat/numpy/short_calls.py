@@ -28,7 +28,7 @@ from ..ops.indexing.selection import taken_of, written
 from ..ops.primitives import few_elements as few
 from ..ops.primitives import reduce, truth
 from ..ops.primitives.copying import arg_sorted, copied_to, sorted_along
-from ..ops.primitives.few_elements import leaves_dtype
+from ..ops.primitives.few_elements import leaves_dtype, places
 from ..ops.primitives.joining import joined, stacked
 from ..support.dtypes import BLAS_TYPES
 from ..support.plugins import plugin
@@ -108,9 +108,9 @@ class Along(Way):
 
     __slots__ = ("axis", "function")
 
-    def __init__(self, function: Function, axis: int, in_blocks: bool = False) -> None:
+    def __init__(self, function: Function, axis: int | None, in_blocks: bool = False) -> None:
         self.function: Function = function
-        self.axis: int = axis  # by default
+        self.axis: int | None = axis  # by default
         self.in_blocks = in_blocks
 
     def call(self, args: Arguments, kwargs: Keywords) -> Operand:
@@ -129,6 +129,25 @@ class Of(Way):
 
     def call(self, args: Arguments, kwargs: Keywords) -> Operand:
         return None if kwargs or len(args) != self.count else self.function(*args)
+
+
+class OfFew(Way):
+    """By NumPy's function of a Mat of fewer elements than `limit`, without other arguments."""
+
+    __slots__ = ("function", "limit")
+
+    def __init__(self, function: Function, limit: int) -> None:
+        self.function: Function = function
+        self.limit: int = limit
+
+    def call(self, args: Arguments, kwargs: Keywords) -> Operand:
+        if kwargs or len(args) != 1 or type(args[0]) is not _mat:
+            return None
+        view: Any = args[0]
+        if view.layout.size >= self.limit:
+            return None
+        found = call_briefly(self.function, args, kwargs, True)
+        return None if found is _not_brief else found
 
 
 class OrNumPy(Way):
@@ -218,6 +237,18 @@ def raveled(x: object) -> Operand:
     view: Any = x
     layout = view.layout
     return view._view_of(layout.flat()) if layout.contiguous else None
+
+
+def flat_places(x: object) -> Operand:
+    """Return the indices in row-major order of the elements of a packed Mat that are true."""
+    found: Any = places(raveled(x))
+    return None if found is None else found[0]
+
+
+def rows_of_places(x: object) -> Operand:
+    """Return the indices of each element that is true as a row."""
+    found = places(x)
+    return None if found is None else stacked(found, 1)
 
 
 def at_least_1d(x: object) -> Operand:
@@ -331,6 +362,29 @@ def matrix_product(a: Operand, b: Operand) -> Mat | None:
     return a @ b if _in_use else product().make((a, b, None))
 
 
+def inner_product(a: Operand, b: Operand) -> Mat | None:
+    """Return the products of rows of Mats that are vectors or matrices, NumPy's ``inner(a, b)``."""
+    if type(a) is not _mat or type(b) is not _mat:
+        return None
+    one: Any = a
+    other: Any = b
+    shape = other.layout.shape
+    if not one.layout.shape or not 0 < len(shape) < 3 or one.layout.shape[-1] != shape[-1]:
+        return None
+    return product().make((a, b if len(shape) == 1 else other.T, None))
+
+
+def contracted(a: Operand, b: Operand, axes: Operand) -> Mat | None:
+    """Return NumPy's ``tensordot(a, b, 1)`` if that is ``a @ b`` of Mats, else None."""
+    if type(axes) is not int or axes != 1 or type(a) is not _mat or type(b) is not _mat:
+        return None
+    one: Any = a
+    other: Any = b
+    if not one.layout.shape or one.layout.shape[-1:] != other.layout.shape[:1]:
+        return None
+    return matrix_product(a, b)
+
+
 _argmax: Any = Mat.argmax
 _argmax.shorter = few.first_truth
 
@@ -352,9 +406,10 @@ WAYS: dict[object, Way] = {
     np.sort: Along(sorted_along, -1), np.ravel: Of(raveled),
     np.atleast_1d: Of(at_least_1d), np.atleast_2d: Of(at_least_2d), np.shape: Of(shape_of),
     np.ndim: Of(rank_of), np.size: Of(size_of), np.iscomplexobj: Of(has_complex_dtype),
-    np.clip: Of(few.clipped, 3, True), np.result_type: ResultType(), np.diag: Of(few.diagonal),
-    np.linalg.norm: Of(length),
-    np.dot: Of(matrix_product, 2), np.vdot: Of(vector_product, 2), **_reductions()}
+    np.clip: Of(few.clipped, 3, True), np.result_type: ResultType(), np.diag: Of(few.of_diagonal),
+    np.linalg.norm: Of(length), np.ptp: Along(few.extent, None), np.tensordot: Of(contracted, 3),
+    np.dot: Of(matrix_product, 2), np.vdot: Of(vector_product, 2), np.inner: Of(inner_product, 2),
+    **_reductions()}
 _ways, _of_many = WAYS, OF_MANY  # with types of C
 _FEW = 1 << 12  # elements
 
@@ -362,7 +417,8 @@ _FEW = 1 << 12  # elements
 # what is shorter than a call of NumPy, by its function: of how many arguments, and what those after
 # them may be
 _SHORTER: dict[object, tuple[Any, ...]] = {
-    np.bincount: (few.counted,), np.nonzero: (few.places,), np.round: (few.rounded,),
+    np.bincount: (few.counted,), np.nonzero: (few.places,), np.flatnonzero: (flat_places,),
+    np.argwhere: (rows_of_places,), np.round: (few.rounded,),
     np.trace: (few.traced, 1, (0, 0, 1)), np.array_equal: (few.all_equal, 2),
     np.interp: (few.interpolated, 3), np.where: (few.chosen, 3), np.tile: (few.tiled, 2),
     np.searchsorted: (few.searched, 2, ("left",))}
@@ -384,6 +440,7 @@ def leave_to_numpy(usual: Callable[[Function], int]) -> None:
         WAYS[function] = OrNumPy(shorter, ByNumPy(function, usual), *facts)
     for function, (shorter, *facts) in _ALONG.items():
         WAYS[function] = AlongOrNumPy(shorter, ByNumPy(function, usual), *facts)
+    WAYS[np.where] = OrNumPy(few.places, WAYS[np.where])
 
 
 def called_shortly(function: Function, args: Arguments, kwargs: Keywords) -> Operand:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
 from mat.ops.linear import fourier as library
@@ -169,3 +169,15 @@ def test_transforms_that_do_not_fit_are_computed_in_tiles_of_whole_lines(rng, de
     with (mat.use_device(device, required=True, pool_bytes=10_000),
           pytest.raises(mat.OutOfDeviceMemory, match="a transform is not cut")):
         mat.fft.fftn(mat.array(a))
+
+
+def test_short_transforms_are_numpys(rng):
+    a = rng.random((4, 6))
+    for name in ("fft", "rfft", "ifft", "ihfft", "fft2", "rfftn", "irfft"):
+        function = getattr(np.fft, name)
+        for x in (a, a.astype("float32")):
+            for _ in range(2):  # the first one imports
+                found = function(mat.array(x))
+                assert_array_equal(found.to_numpy(), function(x))
+                assert found.dtype == function(x).dtype
+    assert_allclose(np.fft.fft(mat.array(a), 5000).to_numpy(), np.fft.fft(a, 5000), 1e-9, 1e-12)

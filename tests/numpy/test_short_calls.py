@@ -35,6 +35,14 @@ CALLS = [  # of the functions that NumPy computes
     (np.tile, [[1, 2], (2, 2)], {}), (np.pad, [[1, 2], 1], {}), (np.roll, [[1, 2, 3], 1], {}),
     (np.roll, [[[1, 2, 3], [4, 5, 6]], (1, -5), (0, -1)], {}),
     (np.roll, [[[1, 2, 3], [4, 5, 6]], (1, 1)], {"axis": (1, 1)}),
+    (np.flatnonzero, [[[1.0, 0], [0, 2]]], {}), (np.argwhere, [[[1, 0], [0, 2]]], {}),
+    (np.argwhere, [[1, 0, 3]], {}), (np.tile, [[1, 2], 3], {}),
+    (np.tile, [[[1, 2], [3, 4]], 2], {}), (np.diag, [[1, 2, 3]], {}), (np.diag, [[1 + 2j, 3]], {}),
+    (np.inner, [[1, 2], [3.0, 4]], {}), (np.inner, [[[1, 2], [3, 4]], [[5, 6], [7, 8]]], {}),
+    (np.inner, [[1, 2], [[3, 4], [5, 6]]], {}), (np.tensordot, [[[1, 2], [3, 4]], [5.0, 6], 1], {}),
+    (np.vdot, [[[1, 2], [3, 4]], [5, 6, 7, 8]], {}), (np.ptp, [[[1, 5], [9, 2]]], {}),
+    (np.ptp, [[[1, 5], [9, 2]]], {"axis": 1}), (np.ptp, [[[200, 5], [9, 2]], 0], {}),
+    (np.nan_to_num, [[1.0, np.nan, -np.inf]], {"nan": 2.0}),
     (np.gradient, [[1.0, 2, 9]], {}), (np.gradient, [[1, 2, 9], 2], {"edge_order": 2}),
     (np.gradient, [[[1.0, 2], [4, 9]]], {}), (np.trapezoid, [[1, 4, 9]], {"dx": 0.5}),
     (np.digitize, [[0.5, 2, 9], [1.0, 2, 3]], {}), (np.digitize, [[3, 1], [3, 2]], {"right": True}),
@@ -84,6 +92,14 @@ def test_sequences_of_mats_are_operands():
     assert found.tolist() == [0, 5, 10]
 
 
+def test_numbers_that_are_none_are_replaced_in_place():
+    x = mat.array([1.0, np.nan])
+    for more, kwargs in (((False,), {}), ((), {"copy": False})):
+        x[1] = np.nan
+        np.nan_to_num(x, *more, **kwargs)
+        assert x.tolist() == [1.0, 0.0]
+
+
 def test_errors_of_factors_are_ours():
     for _ in range(2):
         with pytest.raises(mat.LinAlgError, match="positive"):
@@ -116,7 +132,10 @@ def test_what_has_no_short_way():
             (np.max, (x, True), {}), (np.ravel, (x, "F"), {}), (np.ravel, (x.T,), {}),
             (np.concatenate, ([x, x], 0, mat.ones(4, 3)), {}), (np.sort, (x,), {"kind": "stable"}),
             (np.repeat, (x, 2, 0, 1), {}), (np.bincount, (mat.array([-1]),), {}),
-            (np.round, (x, 0, mat.ones(2, 3)), {}),
+            (np.round, (x, 0, mat.ones(2, 3)), {}), (np.nan_to_num, (x, False), {}),
+            (np.nan_to_num, (x,), {"copy": False}), (np.ptp, (x,), {"out": x}),
+            (np.inner, (x, mat.ones(2)), {}), (np.tensordot, (x, x, 1), {}),
+            (np.tensordot, (x, mat.ones(3), 2), {}), (np.diag, (mat.ones(3), 1), {}),
             (np.max, (mat.ones(3, dtype="bfloat16"),), {})):
         assert called_shortly(function, args, kwargs) is None
 

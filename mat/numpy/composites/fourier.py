@@ -21,6 +21,7 @@ from ...ops.linear.fourier import MOST, SHORT, fourier
 from ...ops.primitives import ufuncs
 from ...support.types import DType, DTypeLike, Function, Operand
 from ..registry import ON_HOST, Result, implements, numpy_function
+from ..short_calls import WAYS, OfFew
 from .arranging import numpy_pad
 from .there import as_dtype, is_there
 
@@ -204,6 +205,8 @@ def _register() -> None:
     for name, transform in transforms.items():
         transform.__name__ = f"numpy_{name}"
         implements(f"fft.{name}")(transform)
+        numpys = getattr(np.fft, name)
+        WAYS[numpys] = OfFew(numpys, SHORT)
     ON_HOST.update(numpy_function(f"fft.{name}") for name in ("fftfreq", "rfftfreq"))
 
 

@@ -81,7 +81,7 @@ def numpy_where(condition: Operand, x: Operand = NO_VALUE, y: Operand = NO_VALUE
     return selecting.where(truth, *operands)
 
 
-@implements("select", mats=0)
+@implements("select", mats=0, of_many=True)
 def numpy_select(condlist: Sequence[Operand], choicelist: Sequence[Operand],
                  default: Operand = 0) -> Result:
     leave_if(not any(map(is_there, (*condlist, *choicelist))))

@@ -15,7 +15,7 @@ from mat.ops.engine.calls cimport Calls
 cdef HostBlocks _blocks
 cdef Registration _array
 cdef object _mat, _int64, _float64, _bool, _integers, _byte, _sum_of_bytes
-cdef Calls _sum, _select, _assign, _subtract, _rint, _equal, _all, _clip
+cdef Calls _max, _min, _sum, _select, _assign, _subtract, _rint, _equal, _all, _clip
 cdef list _masks
 cdef dict _layouts, _spreads, _NO_KEYWORDS
 cdef Form _count
@@ -70,6 +70,9 @@ cdef object _few_interpolated(object x, object xp, MatBase of)
 @cython.locals(view=MatBase, layout=Layout)
 cpdef object diagonal(object x)
 
+@cython.locals(view=MatBase, made=MatBase, n=Py_ssize_t)
+cpdef object of_diagonal(object x)
+
 @cython.locals(found=MatBase)
 cpdef object traced(object x)
 
@@ -89,6 +92,9 @@ cpdef bint leaves_dtype(object number, str kind) except -1
 
 @cython.locals(view=MatBase, lower=MatBase, upper=MatBase)
 cpdef object clipped(object x, object low, object high)
+
+@cython.locals(view=MatBase)
+cpdef object extent(object x, object axis)
 
 cdef MatBase _as_integers(MatBase view)
 

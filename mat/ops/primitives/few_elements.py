@@ -45,6 +45,7 @@ def _operations(*functions: Any) -> list[Calls]:
 _blocks, _array, _mat, _int64 = BLOCKS, ARRAY, Mat, np.dtype(np.int64)
 _float64 = FLOAT64
 _bool, _sum, _select, _assign = np.dtype(bool), vars(reduce.sum)["op"], select, elementwise.assign
+_max, _min = vars(reduce.max)["op"], vars(reduce.min)["op"]
 _subtract, _rint, _equal = _operations(elementwise.subtract, elementwise.rint, elementwise.equal)
 _all, _count = ALL, form_of_result((), _int64)
 _clip = vars(elementwise.clip)["op"]
@@ -357,6 +358,22 @@ def diagonal(x: object) -> Operand:
                  (layout.strides[0] + layout.strides[1],), layout.displacement)
 
 
+def of_diagonal(x: object) -> Operand:
+    """Return a view of the main diagonal of a matrix, or a matrix with a vector on it."""
+    if type(x) is not _mat:
+        return None
+    view: Any = x
+    n = view.layout.size
+    if len(view.layout.shape) != 1:
+        return diagonal(x)
+    if not 0 < n <= _MOST or not is_numpys(view.element_type):
+        return None
+    made: Any = form_of_result((n, n), view.element_type).new(view.device_enabled, 0)
+    made._fill_quickly(0)  # at once
+    _assign.carry_out((view, diagonal(made)), _NO_KEYWORDS)
+    return made
+
+
 def traced(x: object) -> Operand:
     """Return the sum of the main diagonal of a matrix."""
     found: Any = diagonal(x)
@@ -452,6 +469,17 @@ def clipped(x: object, low: Any, high: Any) -> Operand:
         return None
     found = call_briefly(_clip_by_numpy, (x, low, high), _NO_KEYWORDS, True)
     return None if found is NOT_BRIEF else found
+
+
+def extent(x: object, axis: object) -> Operand:
+    """Return the largest less the smallest elements along an axis, or of all with None."""
+    if type(x) is not _mat or not (axis is None or type(axis) is int):
+        return None
+    view: Any = x
+    if not is_numpys(view.element_type) or view.element_type is _bool or not view.layout.size:
+        return None
+    of = (x, None, axis, False)
+    return _subtract.make((_max.make(of), _min.make(of), None))
 
 
 def _as_integers(view: Mat) -> Mat:
@@ -558,10 +586,14 @@ def _all_repeated(view: Mat, count: int) -> Operand:
 
 def tiled(x: object, times: object) -> Operand:
     """Return copies side by side, so many along each axis."""
-    if type(x) is not _mat or type(times) is not tuple:
+    if type(x) is not _mat:
         return None
     view: Any = x
     layout = view.layout
+    if type(times) is int:
+        times = (*(1,) * (len(layout.shape) - 1), times)
+    if type(times) is not tuple:
+        return None
     found = _spreads.get((layout.shape, layout.strides, times))
     if found is None or found.form.dtype is not view.element_type:
         rank = len(layout.shape)
