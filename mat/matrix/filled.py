@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..core.compiled import IN_USE
 from ..devices.device import DeviceLike
-from ..devices.in_use import computes_elsewhere
 from ..errors import DTypeError, ShapeError
 from ..layout import orders
 from ..layout.orders import columnwise, order_like
@@ -29,7 +26,7 @@ from ..support.types import (
 from ..support.unbound import documented
 from .arrays import asarray
 from .base import form_of_result
-from .creation import adopted, filled, placed
+from .creation import adopted, filled, placed, zeros
 from .mat import Mat, check_bytes
 from .nested import as_plain, inferred
 from .storage import Storage
@@ -142,16 +139,13 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None,  # no
     >>> mat.eye(2)
     <Mat 2x2 A [[1. 0.] [0. 1.]]>
     """
-    rows, columns = as_shape((N, N if M is None else M))
-    kind = current().dtype if dtype is None else as_dtype(dtype)
-    offset, by_columns = integer(k, "k"), columnwise(order) == "F"
-    if IN_USE and not by_columns:
-        zeros = placed(Mat((rows, columns), kind), device)
-        if computes_elsewhere(zeros):
-            if -rows < offset < columns:
-                zeros.diagonal(offset).fill_(1)
-            return zeros
-    return placed(adopted(np.eye(rows, columns, offset, kind, "F" if by_columns else "C")), device)
+    offset = integer(k, "k")
+    made = zeros((N, N if M is None else M), dtype=dtype, order=order, device=device)
+    made._fill_quickly(0)  # where that is not possible, it becomes zeros when it is written
+    rows, columns = made.shape
+    if -rows < offset < columns:
+        made.diagonal(offset).fill_(1)
+    return made
 
 
 def identity(n: int, dtype: DTypeLike = None, *, like: object = None) -> Mat:
@@ -210,27 +204,29 @@ Examples
 """
 
 
-def _maker(name: str, fill: Number, elements: str, example: str) -> Callable[..., Mat]:
-    """Return the function `name` of NumPy, whose elements are all `fill`; None: arbitrary."""
-    numpys = getattr(np, name)
-
-    @documented(_LIKE, elements=elements, value="", example=example)
-    def make(a: Operand, dtype: DTypeLike = None, order: str | None = "K", subok: bool = True,
-             shape: ShapeLike | None = None, *, device: DeviceLike = None) -> Mat:
-        if has_its_own_class(a):
-            return _in_its_class(numpys, (a,), dtype, order, subok, shape)
-        return _like(a, fill, dtype, order, shape, device)
-
-    make.__name__ = make.__qualname__ = name
-    return make
+@documented(_LIKE, elements="zeros", value="", example="zeros_like([1, 2])\n<Mat 2 int64 - [0 0]>")
+def zeros_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K", subok: bool = True,
+               shape: ShapeLike | None = None, *, device: DeviceLike = None) -> Mat:
+    if has_its_own_class(a):
+        return _in_its_class(np.zeros_like, (a,), dtype, order, subok, shape)
+    return _like(a, 0, dtype, order, shape, device)
 
 
-zeros_like = _maker("zeros_like", 0, "zeros",
-                    "zeros_like([1, 2])\n<Mat 2 int64 - [0 0]>")
-ones_like = _maker("ones_like", 1, "ones",
-                   "ones_like([1, 2])\n<Mat 2 int64 - [1 1]>")
-empty_like = _maker("empty_like", None, "arbitrary elements",
-                    "empty_like([1.5, 2.5]).fill_(1)\n<Mat 2 F [1. 1.]>")
+@documented(_LIKE, elements="ones", value="", example="ones_like([1, 2])\n<Mat 2 int64 - [1 1]>")
+def ones_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K", subok: bool = True,
+              shape: ShapeLike | None = None, *, device: DeviceLike = None) -> Mat:
+    if has_its_own_class(a):
+        return _in_its_class(np.ones_like, (a,), dtype, order, subok, shape)
+    return _like(a, 1, dtype, order, shape, device)
+
+
+@documented(_LIKE, elements="arbitrary elements", value="",
+            example="empty_like([1.5, 2.5]).fill_(1)\n<Mat 2 F [1. 1.]>")
+def empty_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K", subok: bool = True,
+               shape: ShapeLike | None = None, *, device: DeviceLike = None) -> Mat:
+    if has_its_own_class(a):
+        return _in_its_class(np.empty_like, (a,), dtype, order, subok, shape)
+    return _like(a, None, dtype, order, shape, device)
 
 
 # NumPy's parameters
@@ -279,8 +275,11 @@ def _like(a: Operand, fill: Number, dtype: DTypeLike, order: str | None, shape: 
           device: DeviceLike) -> Mat:
     """Return a Mat of one value, with properties of `a` unless they are given."""
     if type(a) is Mat and dtype is None and shape is None and device is None and (
-            order == "K" or order == "C") and a.layout.contiguous:
-        return form_of_result(a.layout.shape, a.element_type).new(a.device_enabled, fill)
+            order == "K" or order == "C"):
+        view: Any = a
+        if view.layout.contiguous:
+            return form_of_result(view.layout.shape, view.element_type).new(
+                view.device_enabled, fill)
     x = a if isinstance(a, Mat) else asarray(a)
     kind = x.dtype if dtype is None else as_dtype(dtype)
     wanted = order_like(order)

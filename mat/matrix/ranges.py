@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import nullcontext
+from typing import TypeGuard
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from .mat import Mat
 from .nested import as_plain
 
 _PLAIN: set[object] = {bool, int, float, type(None)}
+_FAR = 1e300  # of numbers whose differences are finite
 _ARRAYS = (Mat, np.ndarray)
 _FEW = 4096  # bytes of arrays that are copied to memory of ours rather than adopted
 _SEQUENCES = (Mat, np.ndarray, list, tuple)
@@ -84,7 +86,7 @@ def _counted_by_numpy(start: Number, stop: Number, step: Number, dtype: DTypeLik
         kind: DType | None = as_dtype(dtype)
     else:
         kind = default_float() if alone else _kind(numbers)
-    found = _counted(*numbers, kind)
+    found = _counted(numbers[0], numbers[1], numbers[2], kind)
     made = copy_of_array(found, "C") if found.nbytes <= _FEW else None  # which is faster
     return adopted(found) if made is None else made
 
@@ -173,6 +175,9 @@ def linspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = 
     >>> mat.linspace(0, 1, 5)
     <Mat 5 A [0. 0.25 0.5 0.75 1.]>
     """
+    few = None if dtype is not None or retstep else _between(start, stop, num, bool(endpoint))
+    if few is not None and type(axis) is int and -2 < axis < 1:
+        return placed(_as_mat(few, None, (start, stop)), device)
     found = _spaced(np.linspace, (start, stop), num, dtype, endpoint=bool(endpoint),
                     retstep=bool(retstep), axis=axis)
     if not retstep:
@@ -213,6 +218,10 @@ def logspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = 
     >>> mat.logspace(0, 3, 4)
     <Mat 4 A [1. 10. 100. 1000.]>
     """
+    few = _between(start, stop, num, bool(endpoint)) if dtype is None and not axis else None
+    if few is not None and _is_moderate(base):
+        with np.errstate(all="ignore"):
+            return _as_mat(np.power(base, few), None, (start, stop))
     return _spaced(np.logspace, (start, stop), num, dtype, endpoint=bool(endpoint),
                    base=_plain(base, "base"), axis=axis)
 
@@ -247,6 +256,30 @@ def geomspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool =
     <Mat 4 A [1. 2. 4. 8.]>
     """
     return _spaced(np.geomspace, (start, stop), num, dtype, endpoint=bool(endpoint), axis=axis)
+
+
+def _between(start: ArrayLike, stop: ArrayLike, num: int, endpoint: bool) -> Array | None:
+    """Return the numbers of ``numpy.linspace`` for two of Python's, computed in the same way; None
+    where that has special cases, or warns.
+    """
+    if type(num) is not int or not 1 < num <= _FEW or not (
+            _is_moderate(start) and _is_moderate(stop)):
+        return None
+    first, last = float(start), float(stop)
+    step = (last - first) / (num - endpoint)
+    if not step:
+        return None
+    found = np.arange(num, dtype=FLOAT64)
+    found *= step
+    found += first
+    if endpoint:
+        found[-1] = last
+    return found
+
+
+def _is_moderate(value: ArrayLike) -> TypeGuard[float]:
+    """Return whether a value is one of Python's numbers, and far from infinity."""
+    return (type(value) is float or type(value) is int) and -_FAR < value < _FAR
 
 
 def _spaced(function: Function, ends: tuple[Nested, Nested], num: int, dtype: DTypeLike,
