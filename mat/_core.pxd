@@ -103,6 +103,8 @@ cdef class HostBlocks:
                             Py_ssize_t lines, object dtype) noexcept
     cdef void count(self, uintptr_t address, Py_ssize_t count, int64_t first,
                     int64_t step) noexcept
+    cdef void count_in_floats(self, uintptr_t address, Py_ssize_t count, double first,
+                              double step) noexcept
     cdef bint copy_of_array(self, uintptr_t target, object value, size_t nbytes,
                             bint strided) except -1
     cdef object copied_array(self, uintptr_t source, tuple shape, object dtype, size_t nbytes)

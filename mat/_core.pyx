@@ -240,6 +240,16 @@ cdef class HostBlocks:
         for k in range(count):
             (<int64_t *>address)[k] = first + k * step
 
+    cdef void count_in_floats(self, uintptr_t address, Py_ssize_t count, double first,
+                              double step) noexcept:
+        """Write float64 numbers at equal distances, rounded as those of ``numpy.arange``."""
+        cdef double *to = <double *>address
+        cdef Py_ssize_t k
+        cdef double second = first + step
+        step = second - first
+        for k in range(count):
+            to[k] = first + k * step if k > 1 else second if k else first
+
     cdef bint copy_of_array(self, uintptr_t target, object value, size_t nbytes,
                             bint strided) except -1:
         """Copy an array of NumPy's own class with so many bytes of elements by rows; return False
@@ -256,6 +266,11 @@ cdef class HostBlocks:
             return True
         if not strided or not cnp.PyArray_ISBEHAVED_RO(given):
             return False
+        if cnp.PyArray_NDIM(given) == 1:
+            self.move_rows(target, <uintptr_t>cnp.PyArray_DATA(given), cnp.PyArray_DIM(given, 0),
+                           cnp.PyArray_ITEMSIZE(given), cnp.PyArray_ITEMSIZE(given),
+                           cnp.PyArray_STRIDE(given, 0))
+            return True
         Py_INCREF(given.descr)  # the array gets that reference
         cnp.PyArray_CopyInto(PyArray_NewFromDescr(
             <PyTypeObject *>cnp.ndarray, given.descr, cnp.PyArray_NDIM(given),

@@ -17,6 +17,7 @@ cdef Maker _maker
 cdef Registration _array
 cdef object _float64, _int64
 cdef long long _FAR
+cdef double _EXACT
 cdef Py_ssize_t MOST_AT_ONCE
 cdef list _observers
 
@@ -34,3 +35,7 @@ cpdef object copy_of_array(object a, object order)
 @cython.locals(form=Form, made=MatBase, storage=Storage, count=Py_ssize_t, address=uintptr_t,
                first=cython.longlong, last=cython.longlong, by=cython.longlong)
 cpdef object range_of_few(object start, object stop, object step)
+
+@cython.locals(made=MatBase, storage=Storage, count=Py_ssize_t, address=uintptr_t, first=double,
+               last=double, by=double, length=double)
+cdef object _range_of_floats(object start, object stop, object step)

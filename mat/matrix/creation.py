@@ -67,6 +67,7 @@ def _is_length(value: object) -> bool:
 _array, _blocks, _maker, _float64 = ARRAY, BLOCKS, MAKER, FLOAT64
 _observers, _int64 = OBSERVERS, np.dtype(np.int64)
 _FAR = 1 << 60  # of integers whose differences C can represent
+_EXACT = 2.0**53  # up to which floats represent all integers
 MOST_AT_ONCE = 1 << 16  # bytes of arrays that are copied while the GIL is kept
 # by the arguments, which need no check
 _FORMS, _FLOATS = FORMS_OF_NEW, FORMS_OF_FLOAT64
@@ -236,9 +237,11 @@ def copy_of_array(a: Array, order: object) -> Mat | None:
 
 
 def range_of_few(start: object, stop: object, step: object) -> Mat | None:
-    """Return what ``numpy.arange`` gives for a few of Python's integers; None for others."""
+    """Return what ``numpy.arange`` gives for a few of Python's numbers; None for others."""
     if stop is None:
         start, stop = 0, start
+    if type(start) is float or type(stop) is float or type(step) is float:
+        return _range_of_floats(start, stop, 1 if step is None else step)
     if type(start) is not int or type(stop) is not int or (step is not None
                                                            and type(step) is not int):
         return None
@@ -258,6 +261,34 @@ def range_of_few(start: object, stop: object, step: object) -> Mat | None:
     if not address:
         return None
     _blocks.count(address, count, first, by)
+    storage.fresh, storage.pristine = _array.mask, False
+    return made
+
+
+def _range_of_floats(start: object, stop: object, step: object) -> Mat | None:
+    """Return the result of `range_of_few` for numbers among which there is a float."""
+    numbers: Any = (start, stop, step)
+    for n in numbers:
+        if type(n) is not float and type(n) is not int:
+            return None
+    try:
+        first, last, by = numbers
+    except OverflowError:  # of integers that C cannot represent
+        return None
+    if not -_EXACT < first < _EXACT or not -_EXACT < last < _EXACT or not 0 < abs(by) < _EXACT or (
+            _observers or not _blocks.enabled or current().dtype is not _float64):
+        return None
+    length = (last - first) / by
+    if not 0 < length <= MOST_AT_ONCE // 8:
+        return None
+    count = int(length)
+    count += count < length
+    made: Mat = form_of_result((count,), _float64).new(current().device_enabled, 0)
+    storage = made.storage
+    address = storage.ready(_array.mask, _array.bit, False, True)
+    if not address:
+        return None
+    _blocks.count_in_floats(address, count, first, by)
     storage.fresh, storage.pristine = _array.mask, False
     return made
 

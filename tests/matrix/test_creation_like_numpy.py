@@ -260,3 +260,20 @@ def test_steps_of_0_are_refused_as_by_numpy(numbers):
     for error in (mat.ShapeError, ZeroDivisionError):
         with pytest.raises(error, match="steps of 0"):
             mat.arange(*numbers)
+
+
+def test_numbers_at_equal_distances_are_those_of_numpy(rng):
+    ends = [*(rng.standard_normal(40) * 10.0 ** rng.integers(-3, 4, 40)).tolist(),
+            *rng.integers(-9, 9, 20).tolist(), 1e299, -1e299, 5e-324, 0.0, 2**62 + 1, 2**53 + 1]
+    for _ in range(400):
+        start, stop = ends[rng.integers(len(ends))], ends[rng.integers(len(ends))]
+        num, endpoint = int(rng.integers(0, 9)), bool(rng.integers(2))
+        made = mat.linspace(start, stop, num, endpoint).to_numpy()
+        assert made.tobytes() == np.linspace(start, stop, num, endpoint).tobytes()
+        if max(abs(start), abs(stop)) < 100:
+            made = mat.logspace(start, stop, num, endpoint, 3).to_numpy()
+            assert made.tobytes() == np.logspace(start, stop, num, endpoint, 3).tobytes()
+        step = (stop - start) / float(rng.uniform(0.1, 9))
+        if step and abs(step) < 1e290:
+            made = mat.arange(start, stop, step).to_numpy()
+            assert made.tobytes() == np.arange(start, stop, step).tobytes()
