@@ -4,27 +4,29 @@ signatures that are made when somebody asks for them, as ``help()`` does; docstr
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from .native import core
 from .types import Function
 
 F = TypeVar("F", bound=Function)
-_Static: Any = staticmethod  # generic for type checkers only
+# what passes calls on without making a dict for no keywords; compiled, also without a tuple
+_Passing: Any = staticmethod if core is None else core.Relay
 
 
-class Unbound(_Static):  # type: ignore[misc]  # of which they know nothing then
-    """A function that a class can have as an attribute without making it a method.
-
-    A static method passes calls on without making a dict for no keywords.
-    """
+class Unbound(_Passing):  # type: ignore[misc]  # of which type checkers know nothing
+    """A function that a class can have as an attribute without making it a method."""
 
     def __init__(self, function: Function) -> None:
-        super().__init__(function)
-        own: dict[str, Any] = self.__dict__
-        own.update(vars(function))  # such as its signature
+        if core is None:
+            super().__init__(function)
+            self.__dict__.update(vars(function))  # such as its signature
+        else:
+            functools.update_wrapper(self, function)
 
     def __get__(self, instance: object, owner: type | None = None) -> Unbound:
         return self
@@ -34,6 +36,10 @@ class Unbound(_Static):  # type: ignore[misc]  # of which they know nothing then
 
     def __reduce__(self) -> str:
         return vars(self)["__qualname__"]
+
+
+if core is not None:
+    core.give_vectorcall(Unbound)
 
 
 def unbound(function: F) -> F:

@@ -71,8 +71,12 @@ cdef Callee a_callee = Callee()
 
 def give_vectorcall(type kind):
     """Let `call_by_vector` call objects of a class derived from `Callee`; those that are methods as
-    attributes of a class get the instance before the arguments.
+    attributes of a class get the instance before the arguments. One derived from `Relay` stays one.
     """
+    if issubclass(kind, Relay):
+        mat_set_vectorcall(<PyTypeObject *>kind,
+                           <char *>&a_relay.vectorcall - <char *><PyObject *>a_relay)
+        return
     if not issubclass(kind, Callee):
         raise TypeError(kind)
     mat_set_vectorcall(<PyTypeObject *>kind,
