@@ -155,6 +155,12 @@ def test_functions_give_mats_and_arrays_the_same(statement, dtype):
 
 
 @pytest.mark.host
+@pytest.mark.parametrize("function", functions.CREATION)
+def test_functions_that_create_give_mats_and_arrays_the_same(function):
+    _check_row(functions.row_of_creation(function), f"xp.{function}", "", "given")
+
+
+@pytest.mark.host
 @pytest.mark.parametrize("statement", functions.LONG)
 def test_statements_on_long_vectors_give_mats_and_arrays_the_same(statement):
     setup = functions.LONG[statement]
