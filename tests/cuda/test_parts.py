@@ -79,6 +79,15 @@ def test_memory_that_cuda_keeps_is_free_for_one_copy(dev, monkeypatch, kept):
     assert (x.storage.spans is None) == (kept == 11)
 
 
+def test_the_pool_is_asked_only_where_free_memory_is_short(dev, cuda, monkeypatch):
+    before = cuda.calls("cuMemPoolGetAttribute")
+    assert dev.memory.has_room(1000)
+    assert cuda.calls("cuMemPoolGetAttribute") == before
+    monkeypatch.setattr(dev.gpu, "room_left", lambda: (1000, 100_000))
+    assert not dev.memory.has_room(1 << 40)
+    assert cuda.calls("cuMemPoolGetAttribute") == before + 2
+
+
 @pytest.mark.parametrize("dtype", ["i1", "f2", "f4", "f8", "c16"])
 @pytest.mark.parametrize("width", [1, 2, 3])
 def test_thin_rows_are_moved_by_a_kernel(dev, cuda, dtype, width):

@@ -445,13 +445,13 @@ class Gpu:
             free, total = check(driver.cuMemGetInfo(), f"the memory of device {self.number}")
         return int(free), int(total)
 
-    def room_to_take(self) -> int:
-        """Return the bytes that this process can take: free ones, and those that CUDA's pool keeps
-        for it.
+    def can_take(self, nbytes: float) -> bool:
+        """Return whether this process can take so many bytes: free ones, and those that CUDA's pool
+        keeps for it.
         """
         free, _ = self.room_left()
-        if self._memory_pool is None:
-            return free
+        if free >= nbytes or self._memory_pool is None:  # two calls of the driver fewer
+            return free >= nbytes
         kinds = driver.CUmemPool_attribute
         with self.current():
             reserved, used = (
@@ -459,7 +459,7 @@ class Gpu:
                           f"the pool of device {self.number}"))
                 for kind in (kinds.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT,
                              kinds.CU_MEMPOOL_ATTR_USED_MEM_CURRENT))
-        return free + reserved - used
+        return free + reserved - used >= nbytes
 
     def synchronize(self) -> None:
         """Wait for all work that is queued on the stream."""

@@ -94,7 +94,7 @@ class CudaMemory(Pooled):
 
     def has_room(self, nbytes: int) -> bool:
         # the freed parts stay in the pool, and other libraries may need memory
-        return super().has_room(nbytes) and self.gpu.room_to_take() >= SPARE * nbytes
+        return super().has_room(nbytes) and self.gpu.can_take(SPARE * nbytes)
 
     # Memory of other libraries, which is not accounted for
 
