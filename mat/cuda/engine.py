@@ -45,6 +45,7 @@ from .kernels.selection import (
     prepare_within,
 )
 from .kernels.sort import (
+    prepare_between,
     prepare_bincount,
     prepare_firsts,
     prepare_inverse_order,

@@ -63,6 +63,33 @@ def _(rng, dtype):
             yield (a, with_ties(rng, shape, dtype), np.empty(shape, np.int64), right), {}
 
 
+LINES = ((5,), (6,), (1,), (3, 4), (2, 3, 5))
+
+
+@case("sorting.median_of_sorted", lambda x, out: np.median(x, -1).astype(out.dtype),
+      [d for d in NUMPY_DTYPES if np.dtype(d).kind in "iuf"])
+def _(rng, dtype):
+    for shape in LINES:
+        x = np.sort(with_ties(rng, shape, dtype))
+        yield (x, np.empty(shape[:-1], dtype if x.dtype.kind == "f" else float)), {}
+
+
+def between(x, low, high, share, out):
+    a, b, last = x[..., int(low)], x[..., int(high)], x[..., -1]
+    found = np.where(share >= 0.5, b - (b - a) * x.dtype.type(1 - share),
+                     a + (b - a) * x.dtype.type(share))
+    return np.where(np.isnan(last), last, found)
+
+
+@case("sorting.between_sorted", between, ("float32", "float64"))
+def _(rng, dtype):
+    for shape in LINES:
+        last = shape[-1] - 1
+        for low, share in ((0, 0.0), (last // 2, 0.25), (last // 2, 0.75), (last, 0.5)):
+            yield (np.sort(with_ties(rng, shape, dtype)), float(low), float(min(low + 1, last)),
+                   share, np.empty(shape[:-1], dtype)), {}
+
+
 def lengths(rng):
     return [rng.integers(0, 6, n) for n in (1, 7, 40)]
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from math import prod
 
+from ...layout.merged_axes import ReductionAxis, merged
 from ...support.dtypes import BOOL, BY_CHAR, BY_NAME, DISTINCT
 from ...support.types import Function, Operand
 from ..runtime.kernel import CudaKernel
@@ -35,7 +36,12 @@ _OPERANDS = -1  # in place of an area of the workspace
 @cache
 def program(way: str, kind: str) -> Program:
     """Return the program that sorts elements of a type, by digits ("radix"), or searches."""
-    return Program(f'#include "{way}.cuh"\nMAT_{way.upper()}({kind}, mat_{kind})\n')
+    more = ""
+    if way == "search" and kind[0] in "iuf":
+        result = kind if kind[0] == "f" else "f64"
+        more = f"MAT_MIDDLE({kind}, mat_{kind}, mat_{result})\n"
+        more += f"MAT_BETWEEN({kind}, mat_{kind})\n" if kind in ("f32", "f64") else ""
+    return Program(f'#include "{way}.cuh"\nMAT_{way.upper()}({kind}, mat_{kind})\n{more}')
 
 
 def programs() -> Iterator[Program]:
@@ -136,6 +142,14 @@ def _search(x: Operand, name: str, frame: list[int], count: int) -> Function:
 def prepare_firsts(x: Operand, equal_nan: bool) -> Function:
     """Return the kernel that finds where sorted elements differ from those before them."""
     return _search(x, "firsts", [x.size, int(equal_nan), 0], x.size)
+
+
+def prepare_between(x: Operand, out: Operand, median: bool) -> Function:
+    """Return the kernel of the medians of sorted lines, or of what is between two elements."""
+    lines = merged(zip(out.shape, x.element_strides[:-1], out.element_strides, strict=True))
+    frame = [x.shape[-1], x.element_strides[-1], out.size,
+             *axes_frame(list(map(ReductionAxis._make, lines)))]
+    return _search(x, "middle" if median else "between", frame, out.size)
 
 
 def prepare_bincount(x: Operand, out: Operand) -> Function:

@@ -1,5 +1,6 @@
-/* Searching in sorted elements, and what is made of equal ones that are adjacent there: which of
-   them are the first, and how many there are. All operands are packed, but those of `found`. */
+/* Searching in sorted elements, what is made of equal ones that are adjacent there: which of them
+   are the first, and how many there are, and what lies between two of them. All operands are
+   packed, but those of `found` and of lines. */
 #ifndef MAT_SEARCH_CUH
 #define MAT_SEARCH_CUH
 
@@ -45,6 +46,47 @@ template <class T> INLINE void mat_firsts(const mat_count &f, const mat_call &ca
     ((int64_t *)call.at[1])[k] = differs;
 }
 
+struct mat_sorted {
+    int64_t n, step, lines; /* of each line */
+    mat_reduced_axes axes;
+};
+
+/* The median of each line: its middle element, or half of the sum of both. A line with NaN in it
+   has it last, and that is the result. */
+template <class T, class R> INLINE void mat_middle(const mat_sorted &f, const mat_call &call) {
+    const int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k >= f.lines) return;
+    const mat_place_of at = mat_placed(f.axes, (int)f.axes.rank, k);
+    const T *x = (const T *)call.at[0] + at.x;
+    const auto last = mat_widen(mat_convert<R>(x[(f.n - 1) * f.step]));
+    const auto high = mat_widen(mat_convert<R>(x[f.n / 2 * f.step]));
+    const auto sum = mat_widen(mat_convert<R>(x[(f.n - 1) / 2 * f.step])) + high;
+    ((R *)call.at[1])[at.y] = mat_narrow<R>(last != last ? last : f.n % 2 ? high : sum / 2);
+}
+
+/* The element at a share of the way from one place of each line to another, computed from the
+   nearer one. */
+template <class T> INLINE void mat_between(const mat_sorted &f, const mat_call &call) {
+    const int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k >= f.lines) return;
+    const mat_place_of at = mat_placed(f.axes, (int)f.axes.rank, k);
+    const T *x = (const T *)call.at[0] + at.x;
+    const double share = call.numbers[4];
+    const T last = x[(f.n - 1) * f.step], low = x[(int64_t)call.numbers[0] * f.step];
+    const T high = x[(int64_t)call.numbers[2] * f.step], way = high - low;
+    ((T *)call.at[1])[at.y] = last != last  ? last
+                              : share < 0.5 ? low + mat_product(way, (T)share)
+                                            : high - mat_product(way, (T)(1 - share));
+}
+
+#define MAT_MIDDLE(name, T, R) \
+    MAT_KERNEL(search_##name##_middle, mat_sorted, MAT_SORT_THREADS) { \
+        mat_middle<T, R>(frame, call); \
+    }
+#define MAT_BETWEEN(name, T) \
+    MAT_KERNEL(search_##name##_between, mat_sorted, MAT_SORT_THREADS) { \
+        mat_between<T>(frame, call); \
+    }
 #define MAT_SEARCH(name, T) \
     MAT_KERNEL(search_##name##_found, mat_search, MAT_SORT_THREADS) { \
         mat_found<T>(frame, call); \

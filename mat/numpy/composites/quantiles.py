@@ -7,6 +7,7 @@ the result NaN, unless NaN is taken as missing, which is last in sorted lines.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import floor
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from ...layout.shapes import Ints, as_axis
 from ...matrix.creation import adopted
 from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import leave_if
-from ...ops.indexing.sorting import sort
+from ...ops.indexing.sorting import between_sorted, median_of_sorted, sort
 from ...ops.primitives import elementwise, truth
 from ...ops.primitives.selecting import where
 from ...support.dtypes import FLOATING, INTEGERS
@@ -60,6 +61,10 @@ def _quantile(whole: int, missing: bool) -> Function:
                  **others: Operand) -> Result:
         leave_if(method != "linear" and (method not in _METHODS or missing))
         leave_if(weights is not None or any(v is not None for v in others.values()))
+        if method == "linear" and type(q) in (int, float) and _is_plain(a, q, whole, missing):
+            lines, shape = _lines(a, axis, out)
+            found = _between(lines, q / whole)
+            return found.reshape(shape) if flag(keepdims) else found
         fractions, weak = _fractions(q, whole), type(q) in (int, float)
         # NumPy's result is of floats for an integer, and for several ones in part of int64
         leave_if(method in ("averaged_inverted_cdf", "midpoint") and type(q) is int)
@@ -82,6 +87,13 @@ implements("quantile", on_device=1)(_quantile(1, missing=False))
 implements("percentile", on_device=1)(_quantile(100, missing=False))
 implements("nanquantile", on_device=1)(_quantile(1, missing=True))
 implements("nanpercentile", on_device=1)(_quantile(100, missing=True))
+
+
+def _is_plain(a: Mat, q: float, whole: int, missing: bool) -> bool:
+    """Return whether `between_sorted` computes a quantile, so many of which are the whole."""
+    # NumPy computes in another way with an integer that is the fraction itself
+    return (not missing and a.dtype.char in "fd" and 0 <= q <= whole
+            and (whole != 1 or type(q) is float))
 
 
 def _fractions(q: Operand, whole: int) -> Array:
@@ -151,12 +163,7 @@ def _median_of(x: Mat, missing: bool) -> Mat:
         low = _along(lines, elementwise.subtract(counts, 1) >> 1).squeeze(-1)
         high = _along(lines, counts >> 1).squeeze(-1)
         return where(elementwise.equal(low, high), high, _middle(low, high))
-    k = lines.length // 2
-    if lines.length % 2:
-        found = lines.at(k)
-        exact = found if found.dtype.char in _FLOATS else found.astype(np.float64)
-        return lines.with_nan(exact)
-    return lines.with_nan(_middle(lines.at(k - 1), lines.at(k)))
+    return median_of_sorted.new((lines.elements, None))
 
 
 def _middle(low: Mat, high: Mat) -> Mat:
@@ -176,6 +183,15 @@ def _along(lines: Lines, indices: Mat) -> Mat:
 
 
 # Quantiles
+
+
+@in_lines
+def _between(x: Mat, fraction: float) -> Mat:
+    """Return the quantile for one fraction of each line of floats, by the linear method."""
+    last = x.shape[-1] - 1
+    at = last * fraction
+    low = floor(at)
+    return between_sorted.new((sort(x), float(low), float(min(low + 1, last)), at - low, None))
 
 
 @in_lines
@@ -203,8 +219,8 @@ def _of_all(lines: Lines, q: Array, weak: bool, method: str) -> Mat:
     a, b = _at_all(lines, low), _at_all(lines, np.where(inside, low + 1, low))
     share = _share(method, at, low)
     if weak:
-        return _between(a, b, float(share), 1 - float(share), bool(share >= 0.5))
-    return _between(a, b, _mat(share), _mat(1 - share), _mat(share >= 0.5))
+        return _on_the_way(a, b, float(share), 1 - float(share), bool(share >= 0.5))
+    return _on_the_way(a, b, _mat(share), _mat(1 - share), _mat(share >= 0.5))
 
 
 def _at_all(lines: Lines, indices: Array) -> Mat:
@@ -226,11 +242,11 @@ def _of_numbers(lines: Lines, q: Array, weak: bool) -> Mat:
     rest = elementwise.subtract(1.0, share)
     if weak:
         share, rest = share.astype(a.dtype, copy=False), rest.astype(a.dtype, copy=False)
-    found = _between(a, b, share, rest, near)
+    found = _on_the_way(a, b, share, rest, near)
     return found if q.ndim else found.squeeze(-1)
 
 
-def _between(a: Mat, b: Mat, share: Operand, rest: Operand, near: Operand) -> Mat:
+def _on_the_way(a: Mat, b: Mat, share: Operand, rest: Operand, near: Operand) -> Mat:
     """Return the value at a `share` of the way from `a` to `b`, computed from the `near` one."""
     distance = elementwise.subtract(b, a)
     if near is not True:

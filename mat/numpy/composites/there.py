@@ -19,6 +19,7 @@ from ..registry import Result
 
 FLOATS = "efd"  # NumPy's, of real numbers
 REAL = (int, float)
+_ONLY_MATS = {Mat}
 
 
 def is_there(x: object) -> TypeGuard[Mat]:
@@ -28,7 +29,7 @@ def is_there(x: object) -> TypeGuard[Mat]:
 
 def mats_there(*operands: Operand) -> list[Mat]:
     """Return operands as Mats on a device; leave others to NumPy."""
-    if all(type(x) is Mat for x in operands):
+    if set(map(type, operands)) == _ONLY_MATS:
         leave_if(not computes_elsewhere(*operands))
         return list(operands)
     leave_if(not any(map(is_there, operands)))
@@ -40,6 +41,8 @@ def mats_there(*operands: Operand) -> list[Mat]:
 def with_mats_there(count: int, implementation: Function, args: Arguments,
                     kwargs: Keywords) -> tuple[Arguments, Keywords]:
     """Return the arguments, the first `count` as Mats on a device, or leave them to NumPy."""
+    if not kwargs and len(args) >= count:
+        return (*mats_there(*args[:count]), *args[count:]), kwargs
     names = implementation.__code__.co_varnames[len(args):count]
     mats = mats_there(*args[:count], *(kwargs[n] for n in names if n in kwargs))
     leave_if(len(mats) < count)

@@ -22,7 +22,7 @@ from ...support.dtypes import EXTENSIONS
 from ...support.native import compiled
 from ...support.plugins import at_first_use, plugin
 from ...support.types import Arguments, Array, DType, Engine, Function, Keywords
-from ..engine.operation import Input, MatOp, Output, op
+from ..engine.operation import Input, MatOp, Output, Scalar, op
 from ..primitives import reduce
 from ..primitives.copying import sorted_along
 from ..primitives.declare_reduce import DEVICE_RANK, ON_DEVICE
@@ -36,7 +36,7 @@ from .gathering import gather, gather_along, positions_of, scatter
 cut_sorts = at_first_use("ops.tiles.cut_sorts")
 scan = at_first_use("ops.primitives.scan")
 ufuncs = at_first_use("ops.primitives.ufuncs")
-_INDICES = np.dtype(np.int64)
+_INDICES, _FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
 _LONGEST = 1 << 32  # indices on a device have 32 bits
 _COMPILED = compiled(_INDICES.char)
 
@@ -190,6 +190,59 @@ def searchsorted(a: Mat, v: Mat, *, right: bool = False) -> Mat:
     """Return the insertion points in the sorted vector `a` for the elements of `v`."""
     dtype = a.dtype if a.dtype == v.dtype else np.result_type(a.dtype, v.dtype)
     return search.new((a.astype(dtype, copy=False), v.astype(dtype, copy=False), None, right))
+
+
+# Medians and quantiles of sorted lines
+
+
+@op(method="", by_form=True)
+def median_of_sorted(x: Input, out: Output) -> None:
+    """Write the median of each sorted line along the last axis; NaN, which is last, of those that
+    have one.
+    """
+
+
+median_of_sorted.result_of = lambda x, out: (
+    x.layout.shape[:-1], x.dtype if x.dtype.kind == "f" else _FLOAT64)
+
+
+@median_of_sorted.on("array")
+def median_of_sorted_numpy(np: Engine, x: Array, out: Array) -> None:
+    """Compute `median_of_sorted` on arrays."""
+    middle, length = x.shape[-1] // 2, x.shape[-1]
+    found = high = x[..., middle]
+    if length % 2 == 0:
+        wide = np.float32 if x.dtype.char == "e" else out.dtype
+        found = (x[..., middle - 1].astype(wide) + high.astype(wide)) / 2
+    out[...] = np.where(x[..., -1] != x[..., -1], x[..., -1], found)
+
+
+@op(method="", by_form=True)
+def between_sorted(x: Input, low: Scalar, high: Scalar, share: Scalar, out: Output) -> None:
+    """Write, for each sorted line along the last axis, the value at a share of the way from the
+    element at `low` to that at `high`, computed from the nearer one; or NaN, as for medians.
+    """
+
+
+between_sorted.result_of = lambda x, low, high, share, out: (x.layout.shape[:-1], x.dtype)
+
+
+# the parameters are those of the operation
+@between_sorted.on("array")
+def between_sorted_numpy(np: Engine, x: Array, low: float, high: float, share: float,
+                         out: Array) -> None:
+    """Compute `between_sorted` on arrays."""
+    a, b = x[..., int(low)], x[..., int(high)]
+    found = a + (b - a) * share if share < 0.5 else b - (b - a) * (1 - share)
+    out[...] = np.where(x[..., -1] != x[..., -1], x[..., -1], found)
+
+
+median_of_sorted.cut_by(over(median_of_sorted, "..._,...", or_by_host(median_of_sorted)))
+between_sorted.cut_by(over(between_sorted, "..._,...", or_by_host(between_sorted)))
+median_of_sorted.prepare("cuda", dtypes=ON_DEVICE, when=lambda x, out: x.ndim <= DEVICE_RANK)(
+    lambda cuda, x, out: cuda.prepare_between(x, out, True))
+between_sorted.prepare("cuda", dtypes="fd", when=lambda x, out: x.ndim <= DEVICE_RANK)(
+    lambda cuda, x, out: cuda.prepare_between(x, out, False))
 
 
 # Counting
