@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Protocol
@@ -312,14 +312,19 @@ def used(device: Device) -> Iterator[None]:
 
 def computes_elsewhere(*mats: Operand) -> bool:
     """Return whether operations on these Mats compute on a device that is not the host."""
-    return bool(IN_USE) and all(m.device_enabled for m in mats) and in_use() is not CPU
+    return bool(IN_USE) and in_use() is not CPU and _all_enabled(mats)
 
 
 def has_kernels(*mats: Operand) -> bool:
     """Return whether a device with kernels of its own computes with these Mats."""
-    if not IN_USE or not in_use().implementations:
-        return False
-    return all(m.device_enabled for m in mats)
+    return bool(IN_USE) and bool(in_use().implementations) and _all_enabled(mats)
+
+
+def _all_enabled(mats: Iterable[Operand]) -> bool:
+    for m in mats:  # noqa: SIM110 - a generator costs more than all the rest
+        if not m.device_enabled:
+            return False
+    return True
 
 
 def _forget_other_threads() -> None:

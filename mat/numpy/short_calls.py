@@ -531,7 +531,7 @@ class TakeMethod(ShortMethod):
 
     def call_plainly(self, x: Operand, y: Operand, count: int) -> Operand:
         found = None
-        if count == 2 and not _in_use and not _observers:
+        if count == 2 and not _observers:
             found = taken_of(x, y, None)
         return ShortMethod.call_plainly(self, x, y, count) if found is None else found
 

@@ -24,7 +24,7 @@ from ..primitives.elementwise import fill
 from ..primitives.selecting import number_as_mat
 from ..tiles.overlap import DEVICE_AXES
 from ..tiles.tile import Tile, TileTooLarge
-from .advanced import Advanced, advanced
+from .advanced import Advanced, advanced, within_at_once
 from .gathering import gathered_shape, item_axes, items_by_position
 from .sorting import argsort, count_weights
 from .values import fitted
@@ -99,11 +99,13 @@ def accumulated_at(rule: np.ufunc, x: Mat, index: Index, value: Operand) -> bool
     view = chosen.view
     at = _positions(chosen)
     shape = gathered_shape(view, at, chosen.place, chosen.chosen)
-    source = _positions_first(fitted(source, shape).broadcast_to(shape), at.ndim, chosen.place)
+    if source.ndim:
+        source = fitted(source, shape)
+    source = _positions_first(source.broadcast_to(shape), at.ndim, chosen.place)
     if source.storage is view.storage:
         source = source.copy()
     if source.size:
-        flat = at.reshape(-1)
+        flat = at if at.ndim == 1 else at.reshape(-1)
         flat = flat.copy() if flat.storage is view.storage else flat
         accumulate_at(flat, argsort(flat), source, view, RULES[rule], chosen.chosen)
     return True
@@ -112,13 +114,17 @@ def accumulated_at(rule: np.ufunc, x: Mat, index: Index, value: Operand) -> bool
 def _positions(chosen: Advanced) -> Mat:
     """Return the positions, made nonnegative."""
     at, _ = chosen.positions()
-    if chosen.mask is not None or len(chosen.indices) > 1 or not at.size:
+    count = prod(chosen.lengths())
+    if (chosen.mask is not None or len(chosen.indices) > 1 or not at.size
+            or within_at_once(at, 0, count)):
         return at
-    return plugin("ops.primitives.ufuncs").remainder(at, prod(chosen.lengths()))
+    return plugin("ops.primitives.ufuncs").remainder(at, count)
 
 
 def _positions_first(source: Mat, ndim: int, place: int) -> Mat:
     """Return a Mat with the axes of positions, `ndim` from `place` on, as its first one."""
+    if ndim == 1 and not place:
+        return source
     axes = (*range(place, place + ndim), *range(place), *range(place + ndim, source.ndim))
     moved = source.permute(axes)
     return moved.reshape((prod(moved.shape[:ndim]), *moved.shape[ndim:]))
@@ -142,6 +148,8 @@ def _of_dtype(rule: np.ufunc, x: Mat, value: Operand) -> Mat | None:
 
 def _is_element(value: Number, dtype: DType) -> bool:
     """Return whether NumPy computes with a Python number in that dtype, exactly."""
+    if type(value) is float and dtype.char == "d":
+        return True
     if type(value) is complex and dtype.kind != "c":
         return False
     if dtype == np.uint64 or not represents(dtype, value) or np.result_type(dtype, value) != dtype:

@@ -8,12 +8,15 @@ returns None for them.
 from __future__ import annotations
 
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ...devices.in_use import has_kernels
+from ...core.compiled import BLOCKS
+from ...core.observers import OBSERVERS
+from ...devices.in_use import computes_elsewhere, has_kernels
 from ...errors import IndexOutOfRange, ShapeError
+from ...facets.array import FOREIGN
 from ...layout.shapes import Ints, broadcast_shapes
 from ...matrix.creation import adopted
 from ...matrix.mat import Mat, new_like
@@ -31,16 +34,22 @@ _ALL = slice(None)
 _FEW = 1 << 13  # integers that the host has looked at before a device has answered
 _INTEGERS = (int, np.integer)
 _ARRAYS = (Mat, np.ndarray, list, tuple, range)
+# with types of C
+_blocks, _foreign, _observers = BLOCKS, FOREIGN, OBSERVERS
 
 
-class Advanced(NamedTuple):
+class Advanced:
     """Items of a view at positions on the axes `chosen`, which are at `place` of the result."""
 
-    view: Mat
-    indices: tuple[Mat, ...]  # of int64, or one mask
-    counts: Ints  # of axes that each of them is for
-    chosen: Ints
-    place: int
+    __slots__ = ("chosen", "counts", "indices", "place", "view")
+
+    def __init__(self, view: Mat, indices: tuple[Mat, ...], counts: Ints, chosen: Ints,
+                 place: int) -> None:
+        self.view: Mat = view
+        self.indices: tuple[Mat, ...] = indices  # of int64, or one mask
+        self.counts: Ints = counts  # of axes that each of them is for
+        self.chosen: Ints = chosen
+        self.place: int = place
 
     @property
     def mask(self) -> Mat | None:
@@ -223,7 +232,12 @@ def _check_range(x: Mat, index: Mat, axis: int) -> None:
 
 def all_within(index: Mat, low: int, high: int) -> bool:
     """Return whether all integers are in a range, looked up where they are fresh or needed."""
-    if not index.storage.is_elsewhere and (index.size <= _FEW or not has_kernels(index)):
+    view: Any = index
+    found = within_at_once(view, low, high)
+    if found is not None:
+        return bool(found)
+    if not index.storage.is_elsewhere and (
+            view.layout.size <= _FEW or not has_kernels(index)):
         with index.facet("array", "input") as a:
             found = None if core is None else core.integers_within(a, low, high)
             if found is not None:
@@ -232,7 +246,35 @@ def all_within(index: Mat, low: int, high: int) -> bool:
     return bool(within(index.contiguous(), low, high))
 
 
+def within_at_once(view: Any, low: int, high: int) -> bool | None:
+    """Return whether a few packed integers in the host's memory are in that range; None where an
+    access has to be opened for them, or they are not there.
+    """
+    layout = view.layout
+    if layout.size > _FEW or _observers or not _blocks.enabled or not layout.contiguous:
+        return None
+    view._locate()
+    # no code of Python may run until the address has been used
+    address = view.storage.ready(_foreign.mask, _foreign.bit, True, False)
+    if not address:
+        return None
+    return core.integers_within(_blocks.array_at(
+        address + layout.displacement * LONG.itemsize, layout.shape, layout.strides, LONG, False),
+        low, high)
+
+
 # Copying
+
+
+def taken_there(x: Mat, at: Mat, axis: int) -> Mat | None:
+    """Return the items of `x` at the integers `at`, of int64, along an axis, if the device in use
+    copies them; None where it does not, or integers are out of range.
+    """
+    if not computes_elsewhere(x) or x.layout.ndim + at.layout.ndim > DEVICE_AXES:
+        return None
+    now: Any = x._as_now()
+    n = now.layout.shape[axis]
+    return gathered_at(now, at.contiguous(), axis, (axis,)) if all_within(at, -n, n) else None
 
 
 def gathered_at(x: Mat, at: Mat, place: int, chosen: Ints) -> Mat:

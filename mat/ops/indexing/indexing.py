@@ -27,7 +27,7 @@ from ...matrix.methods import method
 from ...matrix.nested import as_plain, converted
 from ...support.dtypes import check_number
 from ...support.options import current
-from ...support.plugins import plugin
+from ...support.plugins import at_first_use
 from ...support.types import Index, Nested, Operand
 from ..engine.calls import may_meet
 from ..engine.operands import is_operand, shortened
@@ -35,6 +35,7 @@ from ..primitives.elementwise import assign, fill
 from .selection import Selection, selected
 from .values import as_array_of, as_source, selects_as_array
 
+_advanced = at_first_use("ops.indexing.advanced")
 _CHOICES = frozenset((Mat, np.ndarray, list))  # types of a mask, or of an array of integers
 _BASIC = frozenset((slice, int, type(None), type(...)))  # types of items of basic indexing
 _ADVANCED = (list, tuple, range, np.ndarray, Mat, bool, np.bool_)
@@ -189,7 +190,7 @@ def _there(self: Mat, index: Index, name: str) -> Any:
     """Return the selection on the device in use; None, with a copy home, if the host has to."""
     if not _in_use or not computes_elsewhere(self):
         return None
-    there = plugin("ops.indexing.advanced").advanced(self, index)
+    there = _advanced.advanced(self, index)
     if there is None:
         _checked_shape(self, _plain(index), index)
         note_fallback(name, self)

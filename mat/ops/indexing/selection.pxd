@@ -7,7 +7,7 @@ from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase, is_numpys
 from mat.ops.indexing.values cimport as_source, packed_for
 
-cdef list _observers
+cdef list _in_use, _observers
 cdef Registration _foreign
 cdef dict _KERNELS
 cdef object _INDICES, _BOOL

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.compiled import BLOCKS
+from ...core.compiled import BLOCKS, IN_USE
 from ...core.compiled import KernelCall as CompiledCall
 from ...core.direction import INPUT, IO, OUTPUT
 from ...core.observers import OBSERVERS
@@ -30,10 +30,13 @@ from ...matrix.with_facets import with_facets
 from ...support.c_pointers import address_of
 from ...support.dtypes import REAL_TYPES, check_number
 from ...support.native import lib
+from ...support.plugins import at_first_use
 from ...support.types import Array, Number, Operand
 from .values import as_source, packed_for
 
-_observers, _foreign, _blocks = OBSERVERS, FOREIGN, BLOCKS  # with types of C
+# with types of C
+_in_use, _observers, _foreign, _blocks = IN_USE, OBSERVERS, FOREIGN, BLOCKS
+_advanced = at_first_use("ops.indexing.advanced")
 _SMALL = 128  # integers below this one, all dtypes of numbers can represent
 _AXES = 32  # of which a frame has room
 _NOT_CALLED = -3
@@ -396,6 +399,8 @@ def taken_of(x: object, indices: object, axis: object) -> Operand:
             view = view._view_of(layout.reshaped(layout.size))
     if type(axis) is not int or not 0 <= axis < len(view.layout.shape):
         return None
+    if _in_use:
+        return _advanced.taken_there(view, at, axis)
     chosen = selected(view, at, axis)
     found = None if chosen is None else chosen.get()
     return view[at] if found is None and len(layout.shape) == 1 else found  # or its error
