@@ -8,6 +8,7 @@ import pytest
 import mat
 from mat.memories.change_stamps import Seen
 from mat.memories.pooled import Pooled
+from mat.ops.primitives import joining
 from tests.support import needs
 
 pytestmark = [pytest.mark.usefixtures("cuda"), needs.native]
@@ -423,16 +424,48 @@ def test_what_is_joined_otherwise(dev):
 
 
 @pytest.mark.parametrize("times", [1, 9])
-def test_a_part_whose_launch_finds_no_room_is_copied_otherwise(dev, mock, times):
+@pytest.mark.parametrize("count", [2, 3])  # by one launch, or each by its own
+def test_a_part_whose_launch_finds_no_room_is_copied_otherwise(dev, mock, count, times):
     x = mat.array(np.arange(N, dtype="f8"))
     for _ in range(3):
-        mat.concat([x, x])
+        mat.concat(count * [x])
     before = mock.calls("cuLaunchKernel")
-    mock.fail("cuLaunchKernel", 1, times)
-    found = mat.concat([x, x])
-    assert mock.calls("cuLaunchKernel") > before + 2
-    assert np.array_equal(found.to_numpy(), np.tile(np.arange(N), 2))
+    mock.fail("cuLaunchKernel", count - 2, times)
+    found = mat.concat(count * [x])
+    assert mock.calls("cuLaunchKernel") > before + count - 1
+    assert np.array_equal(found.to_numpy(), np.tile(np.arange(N), count))
     assert not x.storage.lock.count
+
+
+@pytest.mark.parametrize("most", [N, 2 * N])
+def test_two_short_parts_are_joined_by_one_launch(dev, mock, only_compiled, monkeypatch, most):
+    monkeypatch.setattr(joining, "_ONE_LAUNCH", most)
+    a = np.arange(N, dtype="f4").reshape(100, -1)
+    x, y = mat.array(a), mat.array(-a)[:, ::-1]
+    for _ in range(3):
+        joined = [mat.concat([x, y], axis) for axis in (0, 1)]
+        stacked = [mat.stack([x, y], axis) for axis in (0, 1, 2)]
+    only_compiled()
+    before = mock.calls("cuLaunchKernel")
+    mat.concat([x, y]), mat.stack([x, y], 1)
+    assert mock.calls("cuLaunchKernel") - before == (2 if most > N else 4)
+    for axis, found in enumerate(joined):
+        assert np.array_equal(found.to_numpy(), np.concatenate([a, -a[:, ::-1]], axis))
+    for axis, found in enumerate(stacked):
+        assert np.array_equal(found.to_numpy(), np.stack([a, -a[:, ::-1]], axis))
+
+
+def test_masks_of_any_lengths_share_a_plan(dev, only_compiled):
+    a = np.arange(N, dtype="f8")
+    x = mat.array(a)
+    rows = x.reshape(300, 100)
+    for k in (7, 8, 9):
+        x[mat.array(a < k)], rows[mat.array(a[:300] < k)]
+    only_compiled()
+    for k in (0, 1, 100, 299, 20_000, N):
+        assert np.array_equal(x[mat.array(a < k)].to_numpy(), a[:k])
+        mask = a[:300] % 300 >= 300 - min(k, 300)
+        assert np.array_equal(rows[mat.array(mask)].to_numpy(), a.reshape(300, 100)[mask])
 
 
 def test_memory_for_results_is_allocated_at_once(dev, only_compiled):

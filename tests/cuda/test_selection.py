@@ -49,6 +49,42 @@ def test_gathers_and_scatters(there, rng):
     assert_array_equal(y.to_numpy(), b)
 
 
+@pytest.mark.parametrize("dtype", ["i1", "f2", "f4", "f8", "c16"])
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_what_masks_select(there, rng, dtype, rank):
+    a = rng.integers(0, 100, (70, 120, 3)).astype(dtype)
+    x = mat.array(a) * 1
+    for view in ((), (slice(None, None, -2), slice(1, None, 3), slice(None, None, -1))):
+        b, y = a[view], x[view]
+        chosen = rng.random(b.shape[:rank])
+        for share in (0, 0.01, 0.5, 1):
+            mask = chosen < share
+            for given in (mat.array(mask), mat.array(np.asfortranarray(mask))):
+                found = y[given]
+                assert found.fresh <= {"cuda:0"}
+                assert_array_equal(found.to_numpy(), b[mask], strict=True)
+
+
+@pytest.mark.parametrize("value", [False, True])
+def test_a_mask_that_changes_when_it_was_counted(there, rng, monkeypatch, value):
+    """No more is written than was counted."""
+    a = rng.standard_normal(10_000)
+    x, mask = mat.array(a) + 0.0, mat.array(a > 0) | False
+    size_at = mat.Mat._size_at
+
+    def counted(starts, k):
+        found = size_at(starts, k)
+        mask.fill_(value)
+        return found
+
+    monkeypatch.setattr(mat.Mat, "_size_at", counted)
+    found = x[mask]
+    assert found.shape == (np.count_nonzero(a > 0),)
+    if value:
+        first = np.count_nonzero(a[:4096] > 0)  # of a tile
+        assert_array_equal(found.to_numpy()[:first], a[:first])
+
+
 def test_the_last_of_several_for_one_place_remains(there, rng):
     k, values = rng.integers(-50, 50, 3000), rng.standard_normal(3000)
     x, a = mat.zeros(50), np.zeros(50)

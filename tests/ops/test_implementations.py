@@ -53,7 +53,7 @@ def compare(found, wanted, dtype, text):
 
 
 # the operands that are packed vectors wherever these are called
-POSITIONS = {"scatter": (0,), "accumulate_at": (0, 1)}
+POSITIONS = {"scatter": (0,), "accumulate_at": (0, 1), "pick": (0, 1, 3)}
 
 
 def run(op, implementation, args, kwargs, mix, wanted):

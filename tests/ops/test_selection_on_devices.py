@@ -246,3 +246,21 @@ def test_what_goes_to_the_host_is_counted():
         assert t.fallbacks == 2
         assert_array_equal(x[[0]].to_numpy(), [[0, 0]])
         assert t.fallbacks == 2
+
+
+@pytest.mark.parametrize("value", [False, True])
+def test_a_mask_that_changes_when_it_was_counted(there, monkeypatch, value):
+    """The result has as many elements as were counted."""
+    a = np.arange(10.0)
+    x, mask, size_at = moved(a), moved(a > 5), mat.Mat._size_at
+
+    def counted(starts, k):
+        found = size_at(starts, k)
+        mask.fill_(value)
+        return found
+
+    monkeypatch.setattr(mat.Mat, "_size_at", counted)
+    found = x[mask]
+    assert found.shape == (4,)
+    if value:
+        assert_array_equal(found.to_numpy(), a[:4])

@@ -38,6 +38,23 @@ def gather_along_samples(rng, dtype):
         yield (x, at, np.empty(of_at, dtype), axis), {}
 
 
+@case("gathering.pick", lambda mask, starts, x, out: x[mask], NUMPY_DTYPES)
+def pick_samples(rng, dtype):
+    for shape, rank in (((5,), 1), ((5000,), 1), ((4, 3), 1), ((4, 3), 2), ((3, 2, 2), 1)):
+        x, mask = numbers(rng, shape, dtype), rng.random(shape[:rank]) < 0.5
+        tiles = np.add.reduceat(mask.reshape(-1), np.arange(0, mask.size, 4096), dtype=np.int64)
+        starts = np.concatenate([[0], np.cumsum(tiles)])
+        yield (mask, starts, x, np.empty(x[mask].shape, dtype)), {}
+
+
+@case("joining.join_two", lambda a, b, out, axis: np.concatenate([a, b], axis), NUMPY_DTYPES)
+def join_two_samples(rng, dtype):
+    for shape, other, axis in (((5,), (3,), 0), ((4, 3), (1, 3), 0), ((4, 3), (4, 5), 1),
+                               ((2, 3, 4), (2, 0, 4), 1)):
+        a, b = numbers(rng, shape, dtype), numbers(rng, other, dtype)
+        yield (a, b, np.empty(np.concatenate([a, b], axis).shape, dtype), axis), {}
+
+
 def scattered(at, source, x, place, chosen, unique):
     found = copied(x)
     lengths = [x.shape[k] for k in chosen]

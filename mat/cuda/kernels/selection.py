@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from math import prod
 
 from ...layout.merged_axes import merged
 from ...layout.shapes import Ints
@@ -35,9 +36,15 @@ def _program(*lines: str) -> Program:
 
 @cache
 def unit_program(macro: str, unit: int) -> Program:
-    """Return the kernels for units of so many bytes: of "GATHERING", also of scatters, "SELECT"."""
+    """Return the kernels for units of so many bytes of "GATHERING", "SELECT" or "JOIN"."""
     return _program(*(f"MAT_{macro}({unit}, mat_words<{unit}>::type, {way}, {count})"
                       for way, count in WAYS.items()))
+
+
+@cache
+def pick_program(unit: int) -> Program:
+    """Return the kernel that copies units of so many bytes where a mask is true."""
+    return _program(f"MAT_PICK({unit}, mat_words<{unit}>::type)")
 
 
 @cache
@@ -51,6 +58,8 @@ def programs() -> Iterator[Program]:
     for unit in _UNITS:
         yield unit_program("GATHERING", unit)
         yield unit_program("SELECT", unit)
+        yield unit_program("JOIN", unit)
+        yield pick_program(unit)
     yield position_program()
     yield from map(accumulating_program, KINDS)
 
@@ -96,7 +105,7 @@ def prepare_scatter(at: Operand, source: Operand, x: Operand, place: int, chosen
     frame = (*found.frame, 0, *steps)
     if unique:
         return _kernel(f"scatter_{x.itemsize}", found, frame)
-    n, length = at.layout.size, _total(x.layout.shape, chosen)
+    n, length = at.layout.size, prod(x.layout.shape[k] for k in chosen)
     last = _kernel(f"scatter_last_{x.itemsize}", found, frame)
     return _winning(n, length, last)
 
@@ -115,13 +124,6 @@ def _chosen_axes(x: Operand, chosen: Ints) -> list[int]:
             *(s for _, s in axes), *pad]
 
 
-def _total(shape: Ints, chosen: Ints) -> int:
-    found = 1
-    for k in chosen:
-        found *= shape[k]
-    return found
-
-
 def _around(at: Operand, place: int, rest: int) -> Ints:
     """Return the strides of positions, equal along all axes that are not chosen."""
     return (*(0,) * place, *at.layout.strides, *(0,) * (rest - place))
@@ -133,7 +135,8 @@ def _loop(shape: Ints, *strides: Ints) -> StridedLoop:
 
 def _kernel(name: str, found: StridedLoop, frame: Sequence[int]) -> CudaKernel:
     unit = int(name.rpartition("_")[2])
-    program = unit_program("SELECT" if name.startswith("select") else "GATHERING", unit)
+    macro = name.partition("_")[0].upper()
+    program = unit_program(macro if macro in ("SELECT", "JOIN") else "GATHERING", unit)
     grid = -(-found.items // (THREADS * EACH)), 1, 1
     return CudaKernel(program, f"mat_{name}_{found.way}", frame, grid, (THREADS, 1, 1))
 
@@ -162,6 +165,15 @@ def prepare_select(condition: Operand, a: Operand, b: Operand, out: Operand) -> 
     return _kernel(f"select_{out.itemsize}", found, (*found.frame, 0))
 
 
+def prepare_join(a: Operand, b: Operand, out: Operand, axis: int) -> CudaKernel:
+    """Return the kernel that copies `a`, and along an axis after it `b`, to `out`."""
+    shape, length = out.layout.shape, a.layout.shape[axis]
+    places = tuple(int(k == axis) for k in range(len(shape)))
+    found = _loop(shape, places, a.layout.strides, b.layout.strides, out.layout.strides)
+    return _kernel(f"join_{out.itemsize}", found,
+                   (*found.frame, 0, length, length * b.layout.strides[axis]))
+
+
 # Positions
 
 
@@ -180,6 +192,19 @@ def prepare_mask_positions(mask: Operand) -> CudaKernel:
     n = mask.layout.size
     tiles = -(-n // TILE)
     return _positions("mask_positions", (n, tiles), tiles)
+
+
+def prepare_pick(mask: Operand, x: Operand) -> CudaKernel:
+    """Return the kernel that copies the items of `x` where a packed, counted mask is true."""
+    n, axes = mask.layout.size, tuple(range(x.layout.ndim))
+    chosen, other = axes[:mask.layout.ndim], axes[mask.layout.ndim:]
+    rest = prod(x.layout.shape[k] for k in other)
+    # a thread copies 16 elements, unless there are more tiles than blocks for each
+    blocks = min(-(-rest * min(n, TILE) // TILE), 65535)
+    frame = (n, -(-n // TILE), rest, *magic(rest, 64), *_chosen_axes(x, chosen),
+             *_chosen_axes(x, other))
+    return CudaKernel(pick_program(x.itemsize), f"mat_pick_{x.itemsize}", frame,
+                      (-(-n // TILE), blocks, 1), (THREADS, 1, 1))
 
 
 def _positions(name: str, frame: Sequence[int], blocks: int) -> CudaKernel:

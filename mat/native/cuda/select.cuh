@@ -5,7 +5,9 @@
    mat_scatter_U     the other way round; of several elements for one place the last one is written
    mat_wins_*        which elements these are, by a table of places
    mat_select_U      out[k] = condition[k] ? a[k] : b[k]
+   mat_join_U        out is a, and along one axis after it b
    mat_mask_*        the positions of what is true, in order
+   mat_pick_U        what a mask selects, without these positions
    mat_outside       whether any integer is out of range
 
    A position counts the items of some axes of x, which together are its chosen axes, by rows. It
@@ -186,6 +188,31 @@ INLINE void mat_select(const mat_axes<4> &frame, const mat_call &call) {
         mat_select<T, I>(frame, call); \
     }
 
+struct mat_joining {
+    mat_axes<4> axes; /* of the places along the joined axis, of a, b and out */
+    int64_t length;   /* of a along that axis */
+    int64_t back;     /* the offset in b of its place `length` */
+};
+
+template<class T, class I>
+INLINE void mat_join(const mat_joining &frame, const mat_call &call) {
+    int64_t at[MAT_EACH][4];
+    bool there[MAT_EACH];
+    mat_seek_items<4, I>(frame.axes, at, there);
+    const T *a = (const T *)call.at[0], *b = (const T *)call.at[1];
+    T *out = (T *)call.at[2], found[MAT_EACH];
+#pragma unroll
+    for (int m = 0; m < MAT_EACH; m++)
+        if (there[m])
+            found[m] = *(at[m][0] < frame.length ? a + at[m][1] : b + (at[m][2] - frame.back));
+#pragma unroll
+    for (int m = 0; m < MAT_EACH; m++)
+        if (there[m]) out[at[m][3]] = found[m];
+}
+
+#define MAT_JOIN(U, T, way, I) \
+    MAT_KERNEL(mat_join_##U##_##way, mat_joining, MAT_THREADS) { mat_join<T, I>(frame, call); }
+
 /* Masks: of each tile, 16 bytes for each thread, the number of bytes that are not 0, then the
    number of those in all tiles before it, and at last their positions. */
 
@@ -281,6 +308,49 @@ INLINE uint64_t mat_before(uint64_t mine, uint64_t *sums) {
         _Pragma("unroll") for (int w = 0; w < 4; w++) \
             for (uint32_t bits = mat_truths(words[w]); bits && out < end; bits &= bits - 1) \
                 *out++ = start + 4 * w + (31 - __clz(bits & -bits)) / 8; \
+    }
+
+/* The items for which the mask is true: the blocks of a column share those of a tile, whose places
+   in it each of them finds. */
+
+struct mat_picking {
+    mat_masked mask;
+    int64_t rest, magic, shift; /* elements of an item, and the division by that */
+    mat_chosen_axes chosen, other;
+};
+
+template<class T>
+INLINE void mat_pick(const mat_picking &frame, const mat_call &call, uint64_t *sums,
+                     uint16_t *places) {
+    const int mine = 16 * (int)threadIdx.x;
+    const int64_t first = (int64_t)blockIdx.x * MAT_TILE;
+    uint32_t words[4];
+    mat_part(frame.mask, call, first + mine, words);
+    int item = (int)mat_before(mat_count(words), sums);
+#pragma unroll
+    for (int w = 0; w < 4; w++)
+        for (uint32_t bits = mat_truths(words[w]); bits; bits &= bits - 1)
+            places[item++] = (uint16_t)(mine + 4 * w + (31 - __clz(bits & -bits)) / 8);
+    __syncthreads();
+    const int64_t *counted = (const int64_t *)call.at[1] + blockIdx.x; /* of a mask as it was */
+    const int64_t now = (int64_t)sums[MAT_THREADS / 32], room = counted[1] - counted[0];
+    const int64_t count = (now < room ? now : room) * frame.rest;
+    const T *x = (const T *)call.at[2];
+    T *out = (T *)call.at[3] + counted[0] * frame.rest;
+    for (int64_t k = (int64_t)blockIdx.y * MAT_THREADS + threadIdx.x; k < count;
+         k += (int64_t)gridDim.y * MAT_THREADS) {
+        const int64_t of =
+            frame.rest == 1 ? k : (int64_t)mat_over((uint64_t)k, frame.magic, frame.shift);
+        const int64_t at = mat_offset(frame.chosen, first + places[of]);
+        out[k] = x[at + (frame.rest == 1 ? 0 : mat_offset(frame.other, k - of * frame.rest))];
+    }
+}
+
+#define MAT_PICK(U, T) \
+    MAT_KERNEL(mat_pick_##U, mat_picking, MAT_THREADS) { \
+        MAT_SHARED(uint64_t, sums, [MAT_THREADS / 32 + 1]); \
+        MAT_SHARED(uint16_t, places, [MAT_TILE]); \
+        mat_pick<T>(frame, call, sums, places); \
     }
 
 /* Ranges: each block leaves whether any of its integers is out of range. */

@@ -66,6 +66,8 @@ cdef class Calls(Operation):
     cdef object of_operands(self, tuple given, Py_ssize_t first, object out)
     @cython.locals(node=PlanNode, plan=Plan, form=Form, out=MatBase)
     cdef object make(self, tuple args)
+    @cython.locals(node=PlanNode)
+    cpdef object new_into(self, MatBase out, tuple args)
     @cython.locals(rule=Deferral)
     cdef bint defer_new(self, PlanNode node, tuple args, MatBase out) except -1
     @cython.locals(plan=Plan, view=MatBase)

@@ -315,6 +315,24 @@ class Calls(Operation):
             return out
         return self.call_into(out, args)
 
+    def new_into(self, out: MatBase, args: Arguments) -> Operand:
+        """Carry out the operation into the new Mat `out`, of a shape that other operands do not
+        tell; `args` has None in its place. A device's plan is that of the first such call: its
+        kernels must not depend on that shape.
+        """
+        if not _in_use or _observers or _deferrals:
+            return self.call_into(out, args)
+        node = self.find(self.new_root, args, None, False)
+        if node is not None and self.launch_new(node, args, out):
+            return out
+        result = self.call_into(out, args)
+        if node is None:
+            self.remember(self.new_root, args, None, None)
+            node = self.find(self.new_root, args, None, False)
+        if node is not None:
+            self.plan_on(_device_in_use(), node, args, out)
+        return result
+
     def defer_new(self, node: PlanNode, args: Arguments, out: MatBase) -> bool:
         """Fast path: make the new Mat `out` a pending result; return False if nothing was done."""
         if not self.of_elements:

@@ -279,8 +279,10 @@ class Plan:
                 held.append(lock)
             copies: Any = storage.copies
             handle = None if copies is None else copies.get(memory)
-            if handle is None or view.known_form is not operand.form or view.storage is not storage:
+            if handle is None or view.storage is not storage:
                 return False
+            if view.known_form is not operand.form and view is not out:
+                return False  # another thread has changed it
             if not storage.ready_there(self.mask, self.bit, operand.reads, operand.writes,
                                        operand.form.whole):
                 return False

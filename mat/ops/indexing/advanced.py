@@ -27,7 +27,7 @@ from ...support.types import Index, Operand
 from ..primitives.elementwise import add, multiply
 from ..primitives.selecting import BOOL, select
 from ..tiles.overlap import DEVICE_AXES
-from .gathering import LONG, gather, gathered_shape, positions_of, scatter, within
+from .gathering import LONG, gather, gathered_shape, picked, positions_of, scatter, within
 from .values import as_mat_of, fitted, selects_as_array
 
 _ALL = slice(None)
@@ -78,6 +78,9 @@ class Advanced:
 
     def get(self) -> Mat:
         """Return a new Mat with the selected elements."""
+        mask = self.mask
+        if mask is not None and not self.place and self.view.layout.size:
+            return picked(self.view, mask)
         at, _ = self.positions()
         return gathered_at(self.view, at, self.place, self.chosen)
 

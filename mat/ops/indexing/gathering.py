@@ -173,6 +173,7 @@ def mask_starts(mask: Input, starts: Output) -> None:
     """Count the true elements before each tile of a packed mask, and, at last, in all of it."""
 
 
+mask_starts.result_of = lambda mask, starts: ((1 + -(-mask.size // TILE),), LONG)
 mask_starts.prepare("cuda", dtypes=EVERY)(
     lambda cuda, mask, starts: cuda.prepare_mask_starts(mask))
 
@@ -206,9 +207,48 @@ def positions_of(mask: Mat) -> Mat:
     packed = mask.copy() if mask.layout.contiguous else mask.contiguous()
     if not packed.size:
         return new_like(mask, (0,), LONG)
-    starts = _starts(packed)
+    starts = mask_starts.new((packed, None))
     found = new_like(mask, (starts._size_at(-1),), LONG)
-    return mask_positions(packed, starts, found) if found.size else found
+    return mask_positions.new_into(found, (packed, starts, None)) if found.size else found
+
+
+# Items that masks select
+
+
+@op(method="", by_form=True)
+def pick(mask: Input, starts: Input, x: Input, out: Output) -> None:
+    """Copy to `out` the items of `x` for which the packed `mask` of its first axes is true."""
+
+
+def _fits_pick(mask: Mat, starts: Mat, x: Mat, out: Mat) -> bool:
+    packed = all(m.layout.contiguous for m in (mask, starts, out))
+    return packed and _fits_device(mask, x)
+
+
+pick.prepare("cuda", dtypes=EVERY, when=_fits_pick)(
+    lambda cuda, mask, starts, x, out: cuda.prepare_pick(mask, x))
+
+
+@pick.on("array")
+def pick_numpy(np: Engine, mask: Array, starts: Array, x: Array, out: Array) -> None:
+    """Compute `pick` on arrays."""
+    found = x[mask]  # perhaps of other length, if another thread has changed the mask
+    out[:len(found)] = found[:len(out)]
+
+
+@pick.cut_by
+def cut_pick(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Let gathers, with tiles of their own, copy the items at positions."""
+    mask, _, x, out = args
+    yield Tile(lambda: gather(x, positions_of(mask), out, 0, tuple(range(mask.ndim))))
+
+
+def picked(x: Mat, mask: Mat) -> Mat:
+    """Return a new Mat with the items of `x`, not empty, where a mask of its first axes is true."""
+    packed = mask.contiguous()
+    starts = mask_starts.new((packed, None))
+    out = new_like(x, (starts._size_at(-1), *x.layout.shape[mask.layout.ndim:]), x.element_type)
+    return pick.new_into(out, (packed, starts, x, None)) if out.layout.size else out
 
 
 # Tiles of masks
@@ -235,14 +275,8 @@ def cut_mask_starts(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[
     yield Tile(lambda: staging.on_host(starts).assign_(adopted(np.cumsum(counts))))
 
 
-def _starts(part: Mat) -> Mat:
-    starts = new_like(part, (1 + -(-part.size // TILE),), LONG)
-    mask_starts(part, starts)
-    return starts
-
-
 def _count(part: Mat, counts: Array) -> None:
-    found = np.diff(_starts(part).to_numpy())
+    found = np.diff(mask_starts.new((part, None)).to_numpy())
     counts[:len(found)] += found
 
 
@@ -256,7 +290,7 @@ def cut_mask_positions(args: Arguments, kwargs: Keywords, budget: int) -> Iterat
 
 
 def _write_positions(seen: Mat, start: int, out: Mat, done: list[int]) -> None:
-    starts = _starts(seen)
+    starts = mask_starts.new((seen, None))
     found = starts._size_at(-1)
     if found:
         to = out[done[0]:done[0] + found]

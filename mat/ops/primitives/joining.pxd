@@ -8,7 +8,7 @@ from mat.ops.engine.calls cimport Calls
 cdef list _in_use, _observers, _deferrals
 cdef object _mat, _device_in_use
 cdef dict _NO_KEYWORDS
-cdef Calls _assign
+cdef Calls _assign, _join_two
 
 cpdef MatBase joined(object mats, object axis)
 cpdef MatBase stacked(object mats, object axis)
@@ -16,6 +16,9 @@ cpdef MatBase stacked(object mats, object axis)
 @cython.locals(first=MatBase, like=tuple, parts=list, rank=Py_ssize_t, k=Py_ssize_t,
                length=Py_ssize_t)
 cdef MatBase _joined_there(object mats, object axis, bint stacks)
+
+@cython.locals(view=MatBase, seen=Layout, layout=Layout)
+cdef list _with_axis(list parts, Py_ssize_t k)
 
 @cython.locals(first=MatBase, view=MatBase, like=tuple, shape=tuple, total=Py_ssize_t)
 cdef Py_ssize_t _length_there(list parts, Py_ssize_t k, bint stacks) except -2

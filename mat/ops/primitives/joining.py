@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack
+from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,24 +19,69 @@ from ...matrix.base import form_of_result
 from ...matrix.joined import join_released, joined_along, joined_parts, stacked_along
 from ...matrix.mat import Mat, new_like
 from ...matrix.with_facets import with_facets
-from ...support.dtypes import as_dtype, promoted
+from ...support.dtypes import EVERY, as_dtype, promoted
 from ...support.native import lib
 from ...support.plugins import plugin
-from ...support.types import ArrayLike, DTypeLike, Function, Keywords
+from ...support.types import (
+    Arguments,
+    Array,
+    ArrayLike,
+    DType,
+    DTypeLike,
+    Engine,
+    Function,
+    Keywords,
+)
 from ..engine.functions import check_is_mat
 from ..engine.operands import as_mat, as_mats, is_of_others, numpy_gives
-from ..tiles.overlap import check_disjoint
-from ..tiles.tile import is_too_large
+from ..engine.operation import Input, Output, op
+from ..tiles.overlap import DEVICE_AXES, check_disjoint
+from ..tiles.tile import Tile, is_too_large
 from .elementwise import MOST_AXES_THERE, assign
 
 # bytes that the parts have on average, for which copies that are shared among threads pay
 SHARED_PART = 1 << 18
+# elements that one launch on a device writes, since it then takes less time than two that move more
+# bytes at once
+_ONE_LAUNCH = 1 << 20
 Overwriting: TypeAlias = Callable[[Mat], AbstractContextManager[object]]
 _ITERABLES = (list, tuple, Iterable)  # that of any class takes long to find out
 # with types of C
 _in_use, _observers, _deferrals, _mat, _assign = IN_USE, OBSERVERS, DEFERRALS, Mat, assign
 _device_in_use = in_use
 _NO_KEYWORDS: Keywords = {}
+
+
+@op(method="", by_form=True)
+def join_two(a: Input, b: Input, out: Output, axis: int) -> None:
+    """Copy `a`, and along an axis after it `b`, to `out`, all of one dtype."""
+
+
+def _shape_of_two(a: Mat, b: Mat, out: Mat | None, axis: int) -> tuple[Ints, DType]:
+    return _joined_shape([a.layout.shape, b.layout.shape], axis), a.element_type
+
+
+join_two.result_of = _shape_of_two
+join_two.prepare("cuda", dtypes=EVERY, when=lambda a, b, out: out.ndim <= DEVICE_AXES)(
+    lambda cuda, a, b, out, axis: cuda.prepare_join(a, b, out, axis))
+
+
+@join_two.on("array")
+def join_two_numpy(np: Engine, a: Array, b: Array, out: Array, axis: int) -> None:
+    """Compute `join_two` on arrays."""
+    np.concatenate((a, b), axis, out)
+
+
+@join_two.cut_by
+def cut_join_two(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Let copies, with tiles of their own, write one part after the other."""
+    a, b, out, axis = args
+    before, length = (slice(None),) * axis, a.layout.shape[axis]
+    yield Tile(lambda: assign(a, out.over(out.layout[(*before, slice(length))])))
+    yield Tile(lambda: assign(b, out.over(out.layout[(*before, slice(length, None))])))
+
+
+_join_two = join_two  # with a type of C
 
 
 def check_are_mats(name: str, mats: object) -> list[Mat]:
@@ -60,7 +106,7 @@ def stacked(mats: object, axis: object) -> Mat | None:
 
 
 def _joined_there(mats: object, axis: object, stacks: bool) -> Mat | None:
-    """Fast path: join Mats on the device in use, by a launch each; None for others."""
+    """Fast path: join Mats on the device in use, two short ones by one launch; None for others."""
     if type(axis) is not int or (type(mats) is not list and type(mats) is not tuple) or not mats:
         return None
     device = _device_in_use()
@@ -79,13 +125,28 @@ def _joined_there(mats: object, axis: object, stacks: bool) -> Mat | None:
         return None
     like = first.layout.shape
     shape = (*like[:k], length, *like[k + (not stacks):])
-    target: Mat = form_of_result(shape, first.element_type).new(True, None)
     try:
+        if len(parts) == 2 and prod(shape) <= _ONE_LAUNCH:
+            pair = _with_axis(parts, k) if stacks else parts
+            return _join_two.make((pair[0], pair[1], None, k))
+        target: Mat = form_of_result(shape, first.element_type).new(True, None)
         target.storage._allocate(device.memory)
         _copy_there(parts, target, k, stacks)
     except OutOfDeviceMemory:
         return None
     return target
+
+
+def _with_axis(parts: list[Any], k: int) -> list[Any]:
+    """Return views of Mats with a new axis; most have one layout."""
+    index, seen, layout, found = (*(slice(None),) * k, None), None, None, []
+    for one in parts:
+        view = one
+        if view.layout is not seen:
+            seen = view.layout
+            layout = seen[index]
+        found.append(view._view_of(layout))
+    return found
 
 
 def _length_there(parts: list[Any], k: int, stacks: bool) -> int:
