@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..devices.device import DeviceLike
+from ..devices.in_use import computes_elsewhere
 from ..errors import DTypeError, ShapeError
 from ..layout import orders
 from ..layout.orders import columnwise, order_like
@@ -141,8 +142,10 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None,  # no
     """
     offset = integer(k, "k")
     made = zeros((N, N if M is None else M), dtype=dtype, order=order, device=device)
-    made._fill_quickly(0)  # where that is not possible, it becomes zeros when it is written
     rows, columns = made.shape
+    # NumPy need not write the zeros of a large one
+    if not made._fill_quickly(0) and not computes_elsewhere(made):
+        return placed(adopted(np.eye(rows, columns, offset, made.dtype, columnwise(order))), device)
     if -rows < offset < columns:
         made.diagonal(offset).fill_(1)
     return made

@@ -369,7 +369,8 @@ def of_diagonal(x: object) -> Operand:
     if not 0 < n <= _MOST or not is_numpys(view.element_type):
         return None
     made: Any = form_of_result((n, n), view.element_type).new(view.device_enabled, 0)
-    made._fill_quickly(0)  # at once
+    if not made._fill_quickly(0):  # of many elements
+        return None
     _assign.carry_out((view, diagonal(made)), _NO_KEYWORDS)
     return made
 
