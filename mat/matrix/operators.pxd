@@ -1,3 +1,5 @@
+cimport cython
+
 from mat.core.cube cimport View
 
 cdef dict _NO_KEYWORDS
@@ -26,16 +28,21 @@ cdef class Operation:
 cdef class Operator:
     cdef public object function, refused
     cdef public bint gives_numbers
-    cdef public Operation operation
+    cdef public Operation operation, unchecked
+    cdef public dict by_number
     cdef public Operator plain
     cdef object unary(self, View x)
+    @cython.locals(operation=Operation)
     cdef object binary(self, View x, object y)
     cdef object reflected(self, View x, object y)
     cdef object _by_function(self, View x, object y)
+    @cython.locals(operations=dict)
+    cdef Operation _with_number(self, View x, object y)
     cdef object augmented(self, View x, object y)
 
 
 cdef bint _is_plain(View x, object y)
+cdef bint _is_inexact(View x) except -1
 cdef bint _is_number(View x) except -1
 
 

@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from ..core.cube import View
-from ..support.types import Arguments, ArrayLike, Function, Keywords, Operand
+from ..support.types import Arguments, ArrayLike, Function, Keywords, Number, Operand
 
 V = TypeVar("V", bound=View)
 
@@ -40,17 +40,22 @@ class Operator:
 
     `function` takes self and the other operand, and returns NotImplemented for what it does not
     know, which are given to `refused` if there is one. With an operation, Mats and Python's numbers
-    are passed to that directly. With `gives_numbers`, results of `function` without axes are
-    NumPy's scalars on the host.
+    are passed to that directly, and to `unchecked` if `function` has no values to check: self has
+    inexact elements, or the other is a small natural number. `by_number` has operations of one
+    operand that are this operator with a number, by the kind of the elements and the number. With
+    `gives_numbers`, results of `function` without axes are NumPy's scalars on the host.
     """
 
-    __slots__ = ("function", "gives_numbers", "operation", "plain", "refused")
+    __slots__ = ("by_number", "function", "gives_numbers", "operation", "plain", "refused",
+                 "unchecked")
 
     def __init__(self) -> None:
         self.function: Function | None = None
         self.refused: Function | None = None
         self.gives_numbers: bool = False
         self.operation: Operation | None = None
+        self.unchecked: Operation | None = None
+        self.by_number: dict[str, dict[Number, Operation]] | None = None
         self.plain: Operator | None = None  # of an augmented form
 
     def unary(self, x: V) -> V:
@@ -63,13 +68,29 @@ class Operator:
         """Return the new Mat for ``x . y``."""
         if self.operation is not None and _is_plain(x, y):
             return self.operation.make((x, y, None))
+        if self.unchecked is not None and _is_plain(x, y):
+            operation: Any = self._with_number(x, y)
+            if operation is not None:
+                return operation.make((x, None))
+            if _is_inexact(x) or (type(y) is int and 0 <= y < 128):
+                return self.unchecked.make((x, y, None))
         return self._by_function(x, y)
 
     def reflected(self, x: V, y: Operand) -> V:
         """Return the new Mat for ``y . x``."""
         if self.operation is not None and _is_plain(x, y):
             return self.operation.make((y, x, None))
+        if self.unchecked is not None and _is_inexact(x) and _is_plain(x, y):
+            return self.unchecked.make((y, x, None))
         return self._by_function(x, y)
+
+    def _with_number(self, x: V, y: Operand) -> Operation | None:
+        """Return the operation that is this operator with the number `y`, if there is one."""
+        # a power of integers that is a float is one, too
+        if self.by_number is None or not (type(y) is int or (type(y) is float and _is_inexact(x))):
+            return None
+        operations = self.by_number.get(x.element_type.kind)
+        return operations.get(y) if operations is not None else None
 
     def _by_function(self, x: V, y: Operand) -> V:
         found = NotImplemented if self.function is None else self.function(x, y)
@@ -93,6 +114,12 @@ def _is_plain(x: View, y: object) -> bool:
     """Return whether `y` needs no conversion: it is a Mat, as `x` is, or a number."""
     kind = type(y)
     return kind is type(x) or kind is float or kind is int or kind in _NUMBERS
+
+
+def _is_inexact(x: View) -> bool:
+    """Return whether the elements of `x` are floats or complex numbers."""
+    letter = x.element_type.kind
+    return letter == "f" or letter == "c"  # compiled, quicker than `in`
 
 
 def _is_number(x: View) -> bool:

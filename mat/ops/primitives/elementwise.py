@@ -5,15 +5,12 @@ What the compiled kernels and those of a device compute is in ``native/shared/el
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...cpu.elementwise import converts
 from ...errors import DTypeError, PowerError, ShapeError
 from ...layout.shapes import broadcast_shapes
 from ...matrix.mat import Mat
-from ...matrix.methods import bind
 from ...matrix.operators import OPERATORS
 from ...support.dtypes import BLAS_TYPES, BOOL, FLOAT8, HALVES, INTEGERS, STORED
 from ...support.native import compiled
@@ -318,19 +315,7 @@ def assign_numpy(np: Engine, x: Array, out: Array) -> None:
     np.copyto(out, x, casting="unsafe")
 
 
-_POWERS: dict[float, Function] = {2: square, 0.5: sqrt, -1: reciprocal}
-_power: Any = OPERATORS["__pow__"].function
-
-
-def _power_by_its_function(self: Mat, other: object) -> object:
-    """Return ``self ** other``."""
-    if type(other) is int or type(other) is float:
-        kind, function = self.element_type.kind, _POWERS.get(other)
-        # a power of integers that is a float is one, too; the square of bools is of int8
-        if function is not None and (kind in "fc" or (kind in "iub" and repr(other) == "2")):
-            return function(self)
-        return pow(self, other)
-    return _power(self, other)
-
-
-bind("__pow__", _power_by_its_function)
+_SQUARE = {2: vars(square)["op"]}
+_POWERS = {**_SQUARE, 0.5: vars(sqrt)["op"], -1: vars(reciprocal)["op"]}
+OPERATORS["__pow__"].unchecked = OPERATORS["__rpow__"].unchecked = vars(pow)["op"]
+OPERATORS["__pow__"].by_number = {**dict.fromkeys("fc", _POWERS), **dict.fromkeys("iub", _SQUARE)}
