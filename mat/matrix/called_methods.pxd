@@ -15,3 +15,5 @@ cdef class MatMethod(Callee):
 cdef class ItemMethod(MatMethod):
     @cython.locals(view=Elements)
     cdef object call_plainly(self, object x, object y, Py_ssize_t count)
+    @cython.locals(view=Elements, k=Py_ssize_t)
+    cdef object call_fully(self, tuple args, dict kwargs)

@@ -38,16 +38,29 @@ class MatMethod:  # compiled, `Callee` of the core is its base
 
 
 class ItemMethod(MatMethod):
-    """The method `item`, in its shortest way for an index of packed elements."""
+    """The method `item`, in its shortest way for an index of one element by integers."""
 
     def call_plainly(self, x: Operand, y: Operand, count: int) -> Operand:
-        if count != 2 or type(x) is not _mat or type(y) is not int:
+        if type(x) is not _mat or (count == 2 and type(y) is not int):
             return None
         view: Any = x
+        if count == 1:
+            return view._number_at(view.layout.displacement) if view.layout.size == 1 else None
         try:
             return view._number_in_order(y)
         except OverflowError:  # an integer that C cannot represent
             return None
+
+    def call_fully(self, args: Arguments, kwargs: Keywords) -> Operand:
+        found = None
+        if len(args) > 2 and not kwargs and type(args[0]) is _mat:
+            view: Any = args[0]
+            try:
+                k = view.layout.element(args[1:])
+            except OverflowError:  # as above
+                k = -1
+            found = view._number_at(k) if k >= 0 else None
+        return self.function(*args, **kwargs) if found is None else found
 
 
 give_vectorcall(MatMethod)

@@ -125,14 +125,8 @@ class Elements(MatBase):
         IndexOutOfRange
             If there is no such element.
         """
-        found: Any = None
-        if len(index) == 1 and type(index[0]) is int:
-            try:
-                found = self._number_in_order(index[0])
-            except OverflowError:  # as above
-                pass
         x: Any = self  # with the methods of `Mat`
-        return x._item_any(index) if found is None else found
+        return x._item_any(index)
 
     def _are_natural(self: Any) -> bool:
         """Return whether the elements are a few int64 that are not negative."""

@@ -63,11 +63,12 @@ def make_function(name: str, function: Function, qualified: str) -> Function:
         if kwargs:
             kwargs.pop("like", None)  # whose class would choose what makes the result
         plain = not kwargs or (len(kwargs) == 1 and "axis" in kwargs)
-        if (plain and are_ready(args, at, adapts)) or (
-                joins and args and _is_of_mats(args[0])):
+        ready = joins and bool(args) and _is_of_mats(args[0])
+        if ready or (plain and are_ready(args, at, True)):
             found = called_shortly(function, args, kwargs)
             if found is not None:
                 return found
+        if ready or (plain and are_ready(args, at, adapts)):
             found = call_in_full(function, args, kwargs)
         else:
             if name not in _AS_THEY_ARE and _are_foreign(function, args, kwargs):
