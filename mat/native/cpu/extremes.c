@@ -1,5 +1,5 @@
-/* The largest and smallest of many adjacent elements, and the places of those of rows, on processors
-   with AVX-512; others have too few registers to gain by this. */
+/* The largest and smallest of many adjacent elements, and the places of those of rows, on
+   processors with AVX-512; others have too few registers to gain by this. */
 #include "mat.h"
 
 #include "call.h"

@@ -29,9 +29,9 @@ WIDE INLINE T N(of_vector)(int largest, V all) {
     return t[0];
 }
 
-/* Find the extreme of n elements, LANES or more, if all are numbers; return whether that is certain:
-   the sum of all would not be a number otherwise. The last elements may be met twice, which changes
-   nothing.
+/* Find the extreme of n elements, LANES or more, if all are numbers; return whether that is
+   certain: the sum of all would not be a number otherwise. The last elements may be met twice,
+   which changes nothing.
 
    A comparison of what are numbers is one instruction. A comparison that regards what is not a
    number takes four: these fill the window of the processor, so that it does not read far enough

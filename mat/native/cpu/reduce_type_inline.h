@@ -25,8 +25,9 @@ INLINE T N(neutral)(int op) {
 }
 
 /* By vectors, where there are wide ones (extremes_inline.h). Find the extreme of LANES elements or
-   more; return 0, with nothing known, where some may not be numbers. Find the places of the extremes
-   of adjacent elements of rows; return of how many rows, up to one for which that is not known. */
+   more; return 0, with nothing known, where some may not be numbers. Find the places of the
+   extremes of adjacent elements of rows; return of how many rows, up to one for which that is not
+   known. */
 #ifdef WIDE
 int N(mat_extreme)(int largest, T *found, const T *p, int64_t n);
 int64_t N(mat_places)(int largest, int64_t *at, const T *p, int64_t rows, int64_t n,
