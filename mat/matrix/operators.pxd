@@ -42,6 +42,7 @@ cdef class Operator:
 
 
 cdef bint _is_plain(View x, object y)
+cdef str _kind_of(object x)
 cdef bint _is_inexact(View x) except -1
 cdef bint _is_number(View x) except -1
 

@@ -89,7 +89,7 @@ class Operator:
         # a power of integers that is a float is one, too
         if self.by_number is None or not (type(y) is int or (type(y) is float and _is_inexact(x))):
             return None
-        operations = self.by_number.get(x.element_type.kind)
+        operations = self.by_number.get(_kind_of(x))
         return operations.get(y) if operations is not None else None
 
     def _by_function(self, x: V, y: Operand) -> V:
@@ -116,9 +116,15 @@ def _is_plain(x: View, y: object) -> bool:
     return kind is type(x) or kind is float or kind is int or kind in _NUMBERS
 
 
+def _kind_of(x: Any) -> str:
+    """Return the letter of the kind of the elements of a Mat."""
+    letter: str = x.element_type.kind
+    return letter
+
+
 def _is_inexact(x: View) -> bool:
     """Return whether the elements of `x` are floats or complex numbers."""
-    letter = x.element_type.kind
+    letter = _kind_of(x)
     return letter == "f" or letter == "c"  # compiled, quicker than `in`
 
 

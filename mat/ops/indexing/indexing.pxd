@@ -2,6 +2,7 @@ cimport cython
 
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport MatBase
+from mat.matrix.brief_calls cimport call_briefly
 from mat.matrix.brief_copies cimport none_else
 from mat.matrix.elements cimport copied_to_part
 from mat.ops.engine.calls cimport may_meet
@@ -10,6 +11,7 @@ from mat.ops.indexing.values cimport as_array_of, as_source
 
 cdef frozenset _CHOICES, _BASIC
 cdef tuple _ADVANCED
+cdef dict _NO_KEYWORDS
 cdef list _in_use
 cdef object _ALL, _io, _mat
 

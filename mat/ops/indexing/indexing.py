@@ -7,6 +7,7 @@ Reading or writing single elements is slow: use operations on views instead.
 from __future__ import annotations
 
 from functools import lru_cache, partial
+from operator import getitem
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from ...errors import DTypeError, IndexOutOfRange, ShapeError
 from ...layout.shapes import Ints
 from ...layout.strided import Layout
 from ...matrix.arrays import array
+from ...matrix.brief_calls import call_briefly
 from ...matrix.brief_copies import none_else
 from ...matrix.creation import adopted
 from ...matrix.elements import copied_to_part
@@ -28,7 +30,7 @@ from ...matrix.nested import as_plain, converted
 from ...support.dtypes import check_number
 from ...support.options import current
 from ...support.plugins import at_first_use
-from ...support.types import Index, Nested, Operand
+from ...support.types import Index, Keywords, Nested, Operand
 from ..engine.calls import may_meet
 from ..engine.operands import is_operand, shortened
 from ..primitives.elementwise import assign, fill
@@ -40,6 +42,7 @@ _CHOICES = frozenset((Mat, np.ndarray, list))  # types of a mask, or of an array
 _BASIC = frozenset((slice, int, type(None), type(...)))  # types of items of basic indexing
 _ADVANCED = (list, tuple, range, np.ndarray, Mat, bool, np.bool_)
 _in_use, _io, _mat = IN_USE, IO, Mat  # with types of C
+_NO_KEYWORDS: Keywords = {}
 MOST_COPIED = 1 << 18  # bytes of a part that are copied sooner than an assignment is planned
 
 
@@ -199,13 +202,15 @@ def _there(self: Mat, index: Index, name: str) -> Any:
     return there
 
 
-def _gather(self: Mat, index: Index) -> Mat:
+def _gather(self: Mat, index: Index) -> Operand:
     there = _there(self, index, "getitem")
     if there is not None:
         return there.get()
     chosen = _on_host(self, index) if type(index) is tuple else selected(self, index, 0)
-    found: Mat | None = None if chosen is None else chosen.get()
-    return _gather_by_numpy(self, index) if found is None else found
+    found: Operand = None if chosen is None else chosen.get()
+    if found is None:
+        found = call_briefly(getitem, (self, index), _NO_KEYWORDS, True)
+    return found if type(found) is _mat else _gather_by_numpy(self, index)
 
 
 def _gather_by_numpy(self: Mat, index: Index) -> Mat:

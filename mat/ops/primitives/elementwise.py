@@ -11,7 +11,7 @@ from ...cpu.elementwise import converts
 from ...errors import DTypeError, PowerError, ShapeError
 from ...layout.shapes import broadcast_shapes
 from ...matrix.mat import Mat
-from ...matrix.operators import OPERATORS
+from ...matrix.operators import OPERATORS, Operation
 from ...support.dtypes import BLAS_TYPES, BOOL, FLOAT8, HALVES, INTEGERS, STORED
 from ...support.native import compiled
 from ...support.types import Arguments, Array, Engine, Function, Number, Operand
@@ -315,7 +315,7 @@ def assign_numpy(np: Engine, x: Array, out: Array) -> None:
     np.copyto(out, x, casting="unsafe")
 
 
-_SQUARE = {2: vars(square)["op"]}
-_POWERS = {**_SQUARE, 0.5: vars(sqrt)["op"], -1: vars(reciprocal)["op"]}
+_SQUARE: dict[Number, Operation] = {2: vars(square)["op"]}
+_POWERS: dict[Number, Operation] = {**_SQUARE, 0.5: vars(sqrt)["op"], -1: vars(reciprocal)["op"]}
 OPERATORS["__pow__"].unchecked = OPERATORS["__rpow__"].unchecked = vars(pow)["op"]
 OPERATORS["__pow__"].by_number = {**dict.fromkeys("fc", _POWERS), **dict.fromkeys("iub", _SQUARE)}
