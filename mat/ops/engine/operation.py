@@ -383,9 +383,14 @@ def _as_now(args: Arguments) -> Arguments:
     return tuple([found.get(id(x), x) for x in args])
 
 
-def _packed(view: Mat) -> Mat:
+def note_packed(view: Mat) -> None:
+    """Notify observers that the elements of `view` are copied because of its strides."""
     for observer in tuple(OBSERVERS):
         observer.packed(view)
+
+
+def _packed(view: Mat) -> Mat:
+    note_packed(view)
     return view.copy()
 
 

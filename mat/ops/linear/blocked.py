@@ -6,8 +6,9 @@ The operations on single blocks are given by those that are cut.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+import inspect
+from collections.abc import Callable, Iterator
+from functools import partial, update_wrapper
 from math import isqrt
 
 import numpy as np
@@ -17,8 +18,8 @@ from ...errors import LinAlgError
 from ...matrix.creation import adopted
 from ...matrix.mat import Mat, new_like
 from ...support.plugins import imported
-from ...support.types import Arguments, Array, Engine, Function, Keywords
-from ..engine.operation import InOut, Input, Output, op
+from ...support.types import Arguments, Array, Function, Keywords
+from ..engine.operation import InOut, Input, MatOp, Output, op
 from ..tiles.staging import StagedResult, on_host, staged
 from ..tiles.tile import Cutter, Gridded, Tile, TileTooLarge, over
 from ..tiles.tiling import note_origin
@@ -61,13 +62,30 @@ def each_matrix(*stacks: Mat) -> Iterator[tuple[Mat, ...]]:
         yield tuple(x.over(x.layout.part(index)) for x in stacks)
 
 
-@op(method="", by_form=True, name="conjugate")
-def _write_conjugate(x: Input, out: Output) -> None:
+# Steps on arrays of the host
+
+
+def host_step(name: str, **roles: object) -> Callable[[Function], MatOp]:
+    """Return a decorator that makes a function of arrays and settings, with the `roles` of Mats,
+    an operation that only the host computes, as a step of the operation `name`.
+    """
+    def declare(function: Function) -> MatOp:
+        def check(*args: object) -> None:
+            pass
+
+        update_wrapper(check, function)
+        check.__annotations__ = roles
+        vars(check)["__signature__"] = inspect.signature(function)
+        step = op(check, method="", by_form=True, name=name)
+        step.is_computed_whole("it is a step of another operation, which the host computes")
+        return step.on("array", bare=True)(function)
+
+    return declare
+
+
+@host_step("conjugate", x=Input, out=Output)
+def _write_conjugate(x: Array, out: Array) -> None:
     """Compute the conjugate of each number."""
-
-
-@_write_conjugate.on("array")
-def _write_conjugate_numpy(np: Engine, x: Array, out: Array) -> None:
     np.conjugate(x, out=out)
 
 
@@ -159,44 +177,28 @@ class _Cholesky:
 # Solutions, inverses and determinants: by LU with partial pivoting
 
 
-@op(method="", by_form=True, name="rows")
-def _write_rows(x: Input, order: Input, out: Output) -> None:
+@host_step("rows", x=Input, order=Input, out=Output)
+def _write_rows(x: Array, order: Array, out: Array) -> None:
     """Compute ``out <- x[order]``."""
-
-
-@_write_rows.on("array")
-def _write_rows_numpy(np: Engine, x: Array, order: Array, out: Array) -> None:
     out[...] = x[order]
 
 
-@op(method="", by_form=True, name="rows")
-def _exchange_rows(order: Input, x: InOut) -> None:
+@host_step("rows", order=Input, x=InOut)
+def _exchange_rows(order: Array, x: Array) -> None:
     """Compute ``x <- x[order]``."""
-
-
-@_exchange_rows.on("array")
-def _exchange_rows_numpy(np: Engine, order: Array, x: Array) -> None:
     x[...] = x[order]
 
 
-@op(method="", by_form=True, name="rows")
-def _write_unit_rows(order: Input, out: Output) -> None:
+@host_step("rows", order=Input, out=Output)
+def _write_unit_rows(order: Array, out: Array) -> None:
     """Compute ``out <- I[order]``."""
-
-
-@_write_unit_rows.on("array")
-def _write_unit_rows_numpy(np: Engine, order: Array, out: Array) -> None:
     out[...] = 0
     out[np.arange(len(order)), order] = 1
 
 
-@op(method="", name="lu")
-def _factor_panel(panel: InOut, order: Output, name: str) -> None:
+@host_step("lu", panel=InOut, order=Output)
+def _factor_panel(panel: Array, order: Array, name: str) -> None:
     """Write L and U with ``panel[order] = L U`` in place of a panel, for the operation `name`."""
-
-
-@_factor_panel.on("array")
-def _factor_panel_numpy(np: Engine, panel: Array, order: Array, name: str) -> None:
     (getrf,) = imported("scipy.linalg").get_lapack_funcs(("getrf",), dtype=panel.dtype)
     panel[...], pivots, info = getrf(panel)
     if info > 0 and not name.endswith("det"):
@@ -206,14 +208,9 @@ def _factor_panel_numpy(np: Engine, panel: Array, order: Array, name: str) -> No
         order[[k, pivot]] = order[[pivot, k]]
 
 
-@op(method="", by_form=True, name="slogdet")
-def _write_determinant(lu: Input, order: Input, sign: Output, logarithm: Output) -> None:
+@host_step("slogdet", lu=Input, order=Input, sign=Output, logarithm=Output)
+def _write_determinant(lu: Array, order: Array, sign: Array, logarithm: Array) -> None:
     """Compute the sign and the logarithm of the modulus of a determinant from LU."""
-
-
-@_write_determinant.on("array")
-def _write_determinant_numpy(np: Engine, lu: Array, order: Array, sign: Array,
-                             logarithm: Array) -> None:
     pivots = np.diagonal(lu)
     size = np.abs(pivots)
     exists = size.all()  # also where it is NaN
@@ -337,11 +334,6 @@ def _make_room(x: Mat) -> None:
     device = in_use()
     if device is not CPU:
         x.drop(device.memory)
-
-
-for _step in (_write_conjugate, _write_rows, _exchange_rows, _write_unit_rows, _factor_panel,
-              _write_determinant):
-    _step.is_computed_whole("it is a step of another operation, which the host computes")
 
 
 def determinant_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:

@@ -7,14 +7,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+import numpy as np
+
 from ...matrix.mat import Mat, new_like
-from ...support.types import Arguments, Array, Engine, Keywords
-from ..engine.operation import InOut, Input, Output, op
+from ...support.types import Arguments, Array, Keywords
+from ..engine.operation import InOut, Input, Output
 from ..tiles.staging import on_host, staged
 from ..tiles.tile import Tile, TileTooLarge
 from ..tiles.tiling import note_origin
 from .blas_gemm import gemm
-from .blocked import after, block, conjugated, each_matrix, leave_device, room_within, slices
+from .blocked import (
+    after,
+    block,
+    conjugated,
+    each_matrix,
+    host_step,
+    leave_device,
+    room_within,
+    slices,
+)
 
 _REASON = ("a panel of some columns with all of their rows stays on the device, beside two columns "
            "that update it, and products of both")
@@ -22,44 +33,28 @@ _LEAST_PANELS = 8  # the host factors panels: a small part of the work
 _THIN = 4  # how many times fewer reflectors pass at once than a panel has columns
 
 
-@op(method="", by_form=True, name="qr")
-def _factor_columns(panel: InOut, tau: Output) -> None:
+@host_step("qr", panel=InOut, tau=Output)
+def _factor_columns(panel: Array, tau: Array) -> None:
     """Write R, and reflectors below it, in place of a panel."""
-
-
-@_factor_columns.on("array")
-def _factor_columns_numpy(np: Engine, panel: Array, tau: Array) -> None:
     panel.T[...], tau[...] = np.linalg.qr(panel, "raw")
 
 
-@op(method="", by_form=True, name="qr")
-def _write_reflectors(panel: Input, out: Output) -> None:
+@host_step("qr", panel=Input, out=Output)
+def _write_reflectors(panel: Array, out: Array) -> None:
     """Write the vectors of a factored panel's reflectors, columns that begin with 1."""
-
-
-@_write_reflectors.on("array")
-def _write_reflectors_numpy(np: Engine, panel: Array, out: Array) -> None:
     out[...] = np.tril(panel[:, :out.shape[1]], -1)
     np.fill_diagonal(out, 1)
 
 
-@op(method="", by_form=True, name="qr")
-def _write_upper(panel: Input, start: int, out: Output) -> None:
+@host_step("qr", panel=Input, out=Output)
+def _write_upper(panel: Array, start: int, out: Array) -> None:
     """Write the columns of R from `start` on, zeros below it."""
-
-
-@_write_upper.on("array")
-def _write_upper_numpy(np: Engine, panel: Array, start: int, out: Array) -> None:
     out[...] = np.triu(panel[:len(out)], -start)
 
 
-@op(method="", by_form=True, name="qr")
-def _write_coupling(v: Input, tau: Input, out: Output) -> None:
+@host_step("qr", v=Input, tau=Input, out=Output)
+def _write_coupling(v: Array, tau: Array, out: Array) -> None:
     """Write the upper triangle T with which ``I - v T v^H`` is the product of reflectors."""
-
-
-@_write_coupling.on("array")
-def _write_coupling_numpy(np: Engine, v: Array, tau: Array, out: Array) -> None:
     products = v.conj().T @ v
     out[...] = 0
     for k, factor in enumerate(tau):
@@ -67,19 +62,10 @@ def _write_coupling_numpy(np: Engine, v: Array, tau: Array, out: Array) -> None:
         out[k, k] = factor
 
 
-@op(method="", by_form=True, name="qr")
-def _write_unit_columns(start: int, out: Output) -> None:
+@host_step("qr", out=Output)
+def _write_unit_columns(start: int, out: Array) -> None:
     """Write the columns of the identity from `start` on."""
-
-
-@_write_unit_columns.on("array")
-def _write_unit_columns_numpy(np: Engine, start: int, out: Array) -> None:
-    out[...] = np.eye(*out.shape, -start)
-
-
-for _step in (_factor_columns, _write_reflectors, _write_upper, _write_coupling,
-              _write_unit_columns):
-    _step.is_computed_whole("it is a step of another operation, which the host computes")
+    out[...] = np.eye(len(out), out.shape[1], -start)
 
 
 def triangle_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:

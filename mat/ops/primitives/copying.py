@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ...core.compiled import BLOCKS
-from ...core.observers import OBSERVERS
 from ...errors import DTypeError, RangeError
 from ...facets.array import FOREIGN
 from ...layout.orders import as_order, is_by_columns
@@ -303,9 +302,3 @@ def copied_in_order(x: Mat, order: str, dtype: DType) -> Mat:
 
 def _inverse(axes: Ints) -> Ints:
     return tuple(sorted(range(len(axes)), key=axes.__getitem__))
-
-
-def note_packed(view: Mat) -> None:
-    """Notify observers that the elements of `view` are copied because of its strides."""
-    for observer in tuple(OBSERVERS):
-        observer.packed(view)

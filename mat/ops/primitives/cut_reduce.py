@@ -4,10 +4,10 @@ of the result, or along those that are reduced, too, by a tree of the results of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from math import prod
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -28,31 +28,22 @@ Window = tuple[slice, ...]
 P = TypeVar("P")  # what is known of a part
 
 
-class Parts(Protocol[P]):
-    """How the result of a reduction is made of those of parts.
+class Parts(Generic[P]):
+    """How the result of a reduction is made of those of parts; axes that are reduced have length 1.
 
-    Shapes have length 1 in the axes that are reduced. `besides` is how many blocks of the result,
-    and `wide` how many bytes for each of the operand, are needed besides.
+    Subclasses have `of`, the partial result of a part, `merged`, that of two parts, the second of
+    which comes later, both unchanged, and `finish`, which writes the result of so many elements.
     """
 
-    besides: int
-    numbers: int
+    besides = 8  # blocks of the result that are needed besides
+    numbers = 0
+    of: Callable[[Mat, Ints, Window], P]
+    merged: Callable[[P, P], P]
+    finish: Callable[[P, Mat, int, Arguments], None]
 
     def wide(self, x: Mat) -> int:
         """Return how many bytes each byte of the operand needs besides itself."""
-        ...
-
-    def of(self, x: Mat, axes: Ints, window: Window) -> P:
-        """Return the partial result of a part."""
-        ...
-
-    def merged(self, one: P, other: P) -> P:
-        """Return the partial result of two parts, both unchanged; the second comes later."""
-        ...
-
-    def finish(self, part: P, out: Mat, count: int, settings: Arguments) -> None:
-        """Write the result; `count` elements were reduced to one."""
-        ...
+        return 0
 
 
 def by_parts(operation: Op, parts: Parts[Any], axes_of: Function) -> Cutter:
@@ -142,13 +133,13 @@ def with_axes(out: Mat, axes: Ints, keepdims: bool) -> Mat:
     return out.over(layout)
 
 
-class Merged:
+class Merged(Parts[Mat]):
     """Parts whose results, by `operation`, are merged by a function of two operands.
 
     `accumulates`: 16-bit floats become float32 before, and `as_real` integers float64.
     """
 
-    besides, numbers = 3, 0
+    besides = 3
 
     def __init__(self, operation: Op, merge: Function, accumulates: bool = False,
                  as_real: bool = False) -> None:
@@ -185,20 +176,15 @@ class Averaged(Merged):
         out.assign_(elementwise.divide(part, float(count), part))
 
 
-class Moments:
+class Moments(Parts[tuple[int, Mat, Mat]]):
     """Numbers of elements, means and sums of squares of the distances from these, of real numbers.
 
     They are merged as in Chan, Golub, LeVeque: "Algorithms for computing the sample variance"
     (1983). The settings are ``ddof`` and ``root``.
     """
 
-    besides, numbers = 8, 0
-
     def __init__(self, mean: Op, variance: Op) -> None:
         self.mean, self.variance = mean, variance
-
-    def wide(self, x: Mat) -> int:
-        return 0
 
     def of(self, x: Mat, axes: Ints, window: Window) -> tuple[int, Mat, Mat]:
         count = prod(x.shape[k] for k in axes)
@@ -223,16 +209,11 @@ class Moments:
         out.assign_(elementwise.sqrt(found, found) if root else found)
 
 
-class Places:
+class Places(Parts[Any]):
     """Extremes and their indices, the first of equal ones, and NaN before all."""
-
-    besides, numbers = 8, 0
 
     def __init__(self, place: Op, extreme: Op, beyond: Function) -> None:
         self.place, self.extreme, self.beyond = place, extreme, beyond
-
-    def wide(self, x: Mat) -> int:
-        return 0
 
     def of(self, x: Mat, axes: Ints, window: Window) -> tuple[Mat, Mat]:
         best: Mat = self.extreme.new((x, None, axes, True))

@@ -5,6 +5,7 @@ where in the whole they are.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from ...core.source_line import line_of, user_line
@@ -98,7 +99,7 @@ def places_of(engine: Any, source: KernelSource, mats: Sequence[Mat], shape: Int
     none = (0,) * len(shape)
     first, whole, origins = where or (none, shape, (none,) * len(mats))
     rest = iter(origins)
-    facts = [_count(whole), *_padded(whole)]
+    facts = [prod(whole), *_padded(whole)]
     strides: list[Ints | None] = []
     for x, typed in zip(mats, source.mats, strict=True):
         if typed.declared.raw:
@@ -142,13 +143,6 @@ def _raw_facts(layout: Layout, positions: int) -> list[int]:
 
 def _padded(values: Sequence[int]) -> list[int]:
     return [*values, *(0 for _ in range(MOST_AXES - len(values)))]
-
-
-def _count(shape: Ints) -> int:
-    found = 1
-    for n in shape:
-        found *= n
-    return found
 
 
 def checked(prepare: Function, places: Any, name: str, source: KernelSource) -> Function:

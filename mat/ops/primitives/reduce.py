@@ -227,11 +227,11 @@ sum_into.cut_by(made_later(lambda: plugin("ops.primitives.cut_reduce").by_accumu
     sum_into, axes_of)))
 
 
-def _fits_compiled(x: Mat, y: Mat) -> bool:
-    return y.layout.vector is not None and x.ndim <= RANK
+def _fits(rank: int) -> Function:
+    return lambda x, y: y.layout.vector is not None and x.ndim <= rank
 
 
-@sum_into.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_fits_compiled)
+@sum_into.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_fits(RANK))
 def sum_compiled(cpu: Engine, x: Mat, y: Mat, axis: AxisLike) -> Function:
     """Return the compiled kernel of sums that accumulates."""
     axes = axes_of(x, axis)
@@ -248,12 +248,8 @@ def _steps(x: Mat, y: Mat, axes: Ints) -> Ints:
 SHORT = "".join(c for c in INTEGERS if BY_CHAR[c].size < 8) + INEXACT
 
 
-def _fits_device(x: Mat, y: Mat) -> bool:
-    return y.layout.vector is not None and x.ndim <= DEVICE_RANK
-
-
 # of larger integers, kernels do not get alpha exactly
-@sum_into.prepare("cuda", dtypes=SHORT, when=_fits_device)
+@sum_into.prepare("cuda", dtypes=SHORT, when=_fits(DEVICE_RANK))
 def sum_on_device(cuda: Engine, x: Mat, y: Mat, axis: AxisLike) -> Function:
     """Return the device's kernel of sums that accumulates."""
     axes = axes_of(x, axis)

@@ -20,10 +20,10 @@ from ...support.plugins import at_first_use
 from ...support.types import Array, AxisLike, Engine, Function, Number, Operand, ShapeLike
 from ..engine.functions import check_is_mat
 from ..engine.operands import as_mat, is_foreign, numpy_gives
-from ..engine.operation import Input, number_op
+from ..engine.operation import Input, note_packed, number_op
 from ..tiles.overlap import check_disjoint
 from ..tiles.tile import made_later
-from .copying import axes_of_loop, copy, note_packed, only_by_columns
+from .copying import axes_of_loop, copy, only_by_columns
 
 signatures = at_first_use("ops.tiles.signatures")
 

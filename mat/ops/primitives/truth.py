@@ -18,7 +18,7 @@ from ...support.plugins import plugin
 from ...support.types import AxisLike, DType, Engine, Function
 from ..engine.operation import Op
 from . import elementwise, reduce
-from .declare_reduce import Reduction, core_of, plain_axis, reduced_by
+from .declare_reduce import Reduction, assigning, core_of, plain_axis, reduced_by
 from .selecting import is_true
 
 # the bits of one element that count, as a signed integer: not the signs of zeros
@@ -37,11 +37,16 @@ class Truth(Reduction):
 
     compiled = EVERY
     silent = True
+    merged_by = ""  # the function of `ufuncs` that merges the results of parts
 
     def prepare(self, cpu: Engine, x: Mat, out: Mat, axis: AxisLike, keepdims: bool) -> Function:
         axes, strides = self.kept(x, out, axis, keepdims)
         return reduced_by(cpu, f"mat_{self.name}_{x.itemsize}", x, axes, strides,
                           mask=mask_of(x.dtype))
+
+    def cutter(self, operation: Op, cutters: _Any) -> _Any:
+        merge = self.merge or getattr(plugin("ops.primitives.ufuncs"), self.merged_by)
+        return cutters.by_parts(operation, cutters.Merged(operation, merge), self.axes)
 
 
 class Any(Truth):
@@ -51,10 +56,7 @@ class Any(Truth):
     summary = "Return whether any element over `axis` is true."
     example = "any(mat.array([0.0, 2]))", "<Mat () bool F True>"
     function: ClassVar[Function] = staticmethod(np.any)
-
-    def cutter(self, operation: Op, cutters: _Any) -> _Any:
-        merge = plugin("ops.primitives.ufuncs").logical_or
-        return cutters.by_parts(operation, cutters.Merged(operation, merge), self.axes)
+    merged_by = "logical_or"
 
 
 class All(Truth):
@@ -64,20 +66,7 @@ class All(Truth):
     summary = "Return whether all elements over `axis` are true."
     example = "all(mat.array([0.0, 2]))", "<Mat () bool F False>"
     function: ClassVar[Function] = staticmethod(np.all)
-
-    def cutter(self, operation: Op, cutters: _Any) -> _Any:
-        merge = plugin("ops.primitives.ufuncs").logical_and
-        return cutters.by_parts(operation, cutters.Merged(operation, merge), self.axes)
-
-
-def _count(x: np.ndarray, axis: AxisLike = None, keepdims: bool = False,
-           out: np.ndarray | None = None) -> object:
-    """Return NumPy's count, without its own ``out=``."""
-    found = np.asarray(np.count_nonzero(x, axis=axis, keepdims=keepdims), np.int64)
-    if out is None:
-        return found
-    out[...] = found
-    return out
+    merged_by = "logical_and"
 
 
 class CountNonzero(Truth):
@@ -86,7 +75,8 @@ class CountNonzero(Truth):
     name = "count_nonzero"
     summary = "Return how many elements over `axis` are true."
     example = "count_nonzero(mat.array([0.0, 2]))", "<Mat () int64 F 1>"
-    function: ClassVar[Function] = staticmethod(_count)
+    function: ClassVar[Function] = staticmethod(assigning(
+        lambda x, axis, keepdims: np.int64(np.count_nonzero(x, axis, keepdims=keepdims))))
     merge = elementwise.add
 
 
