@@ -240,11 +240,7 @@ def prepare_conv_to_x(found: Channels, yd: Presented, w: Presented, xd: Presente
 
 
 def prepare_conv_to_w(found: Channels, x: Presented, yd: Presented, wd: Presented) -> Function:
-    """Prepare the derivative by w, added to wd, as a function of ``(x, yd, wd)``.
-
-    Pieces of the tiles are summed up each by itself, and then added in their order. They depend on
-    the sizes alone, and so does the result.
-    """
+    """Prepare the derivative by w, added to wd, in pieces that the sizes alone decide."""
     size, letter = x.dtype.itemsize, x.dtype.char
     job = Job(found.n, found.groups, found.outputs, found.channels, tuple(map(Side, found.axes)),
               (0, 0, 0, (0,) * len(found.axes)))

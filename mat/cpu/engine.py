@@ -17,6 +17,7 @@ from .elementwise import (
     prepare_elementwise,
     prepare_fill,
     prepare_fill_bits,
+    prepare_select,
     prepare_user_kernel,
 )
 from .kernel import CpuKernel
@@ -30,8 +31,7 @@ _NAMES = {
     "cpu.integer_matmul": "prepare_integer_matmul prepare_scaled_matmul",
     "cpu.nn": "prepare_convolve prepare_pool prepare_pool_back prepare_to_w prepare_to_x",
     "cpu.permute": "prepare_copy",
-    "cpu.reduce": "prepare_scan reduction",
-    "cpu.selection": "prepare_select"}
+    "cpu.reduce": "prepare_scan reduction"}
 _AT_FIRST_USE = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 
@@ -73,5 +73,6 @@ def _kernel(kernel: object, n: int, bins: int) -> CpuKernel:
 
 __all__ = [  # and those of `_NAMES`
     "LIMIT", "KernelPlaces", "prepare_convert", "prepare_count_bins", "prepare_elementwise",
-    "prepare_extent", "prepare_fill", "prepare_fill_bits", "prepare_random", "prepare_user_kernel",
+    "prepare_extent", "prepare_fill", "prepare_fill_bits", "prepare_random", "prepare_select",
+    "prepare_user_kernel",
 ]

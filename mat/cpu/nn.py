@@ -115,11 +115,7 @@ class WorkMemory:
 
 def prepare_to_w(axes: Windows, x: Presented, yd: Presented,
                  wd: Presented) -> Function:
-    """Prepare the derivative by w, added to wd, as a function of ``(x, yd, wd)``.
-
-    Pieces of the output are summed up each by itself, and then added in their order. The pieces
-    depend on the sizes alone, and so does the result.
-    """
+    """Prepare the derivative by w, added to wd, in pieces that the sizes alone decide."""
     taps = wd.shape
     rows = _rows(axes, x.element_strides, packed_strides(taps), yd.element_strides)
     shape = tuple(r.axis.n for r in rows)

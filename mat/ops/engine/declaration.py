@@ -101,12 +101,7 @@ class Declaration(Calls):
         return self.roles[self.positional[k]]
 
     def direction(self, k: int, args: Arguments, kwargs: Keywords) -> Direction:
-        """Return the direction of operand `k` in a call: as declared, but ``io`` for ``output``
-        where not all of the storage is overwritten.
-
-        That is so where the operand, or a keyword, picks out a part of it, and where other operands
-        use the same storage.
-        """
+        """Return the direction of operand `k`: ``io`` for an output of a part of a storage."""
         view = args[k]
         direction = view.allowed(self.declared_direction(k, args))
         shared = any(j != k and isinstance(args[j], Mat) and args[j].storage is view.storage

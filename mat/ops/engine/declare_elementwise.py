@@ -134,8 +134,10 @@ def check_out(rule: np.ufunc, out: Mat, *operands: Operand, name: str = "") -> N
     """Raise `ShapeError` or `DTypeError` unless `out` can take the result of `rule`."""
     for x in operands:
         if isinstance(x, Mat):
-            if x.layout.shape != out.layout.shape:
-                _check_broadcast(x.layout.shape, out.layout.shape)
+            shape, wanted_shape = x.layout.shape, out.layout.shape
+            if shape != wanted_shape and broadcast_shapes((shape, wanted_shape)) != wanted_shape:
+                raise ShapeError(f"an operand of shape {shape} does not broadcast to "
+                                 f"{wanted_shape}, the shape of the result")
         elif type(x) is not float:
             check_operand(x, out.element_type, "an operand")
     got, wanted = result_dtype(rule, *operands), out.element_type
@@ -146,18 +148,6 @@ def check_out(rule: np.ufunc, out: Mat, *operands: Operand, name: str = "") -> N
             floats = ", or floats from the start, mat.array([1., 2.])" if got.kind == "f" else ""
             raise DTypeError(f"{name or rule.__name__} gives {got}, which {wanted} cannot take in "
                              f"place; use x.astype('{got}'){floats}, or leave out=")
-
-
-def _check_broadcast(shape: Ints, out: Ints) -> None:
-    if broadcast_shapes((shape, out)) != out:
-        raise ShapeError(f"an operand of shape {shape} does not broadcast to {out}, the shape of "
-                         "the result")
-
-
-def check_clip(x: Operand, low: Operand, high: Operand, out: Mat) -> None:
-    """Raise `ShapeError` or `DTypeError` unless `out` can take `x` between the bounds."""
-    for bound in (low, high):
-        check_out(np.maximum, out, x, bound)
 
 
 def dtype_of_clip(x: Operand, low: Operand, high: Operand) -> DType:
@@ -331,7 +321,8 @@ def test(name: str, rule: np.ufunc, doc: str) -> Function:
 def clipping(name: str, doc: str) -> Function:
     """Declare ``name(x, low, high, out=None)``, which limits elements; return the function."""
     def check(x: InputOrNumber, low: InputOrNumber, high: InputOrNumber, out: Output) -> None:
-        check_clip(x, low, high, out)
+        for bound in (low, high):
+            check_out(np.maximum, out, x, bound)
 
     kernel = _operation(check, name, f"Return {doc}.")
     kernel.meets_read = meets_read

@@ -46,10 +46,7 @@ def check_is_mat(out: object) -> Mat:
 
 
 class Ufunc:  # compiled, `Callee` of the core is its base
-    """A function of elements, as NumPy's ufuncs are: as an attribute of a class it is no method.
-
-    ``mat.add.reduce`` and the like, and what a ufunc says of itself, are attributes.
-    """
+    """A function of elements, with attributes as NumPy's ufuncs; in a class it is no method."""
 
     def __call__(self, *args: Operand, **kwargs: Operand) -> Operand:
         return self.call_fully(args, kwargs)

@@ -32,9 +32,8 @@ from ...support.plugins import plugin
 from ...support.types import Arguments, DType, Function, Keywords, Number, Operand
 from ..tiles.tile import Cutter, Patience, is_too_large
 from .declaration import Declaration
-from .implementation import DEVICES, Implementation, known, rank
 from .plan import Plan
-from .planning import choose, is_of_device, make_plan
+from .planning import DEVICES, Implementation, choose, is_of_device, known, make_plan, rank
 from .roles import Accumulated, InOut, Input, InputOrNumber, Output, Scalar, named
 
 __all__ = ["NO_KEYWORDS", "REGISTRY", "Accumulated", "Implementation", "InOut", "Input",

@@ -28,8 +28,9 @@ from ...memories.file_pages import LARGE
 from ...memories.pooled import CLOCK
 from ...support.dtypes import check_exact, check_number
 from ...support.types import Arguments, DType, Function, Keywords, Operand, Presented
-from .implementation import ACCESSED, REPEATED
 
+# kinds of operands in a plan: accessed, the same Mat as another one, a number
+ACCESSED, REPEATED, NUMBER = range(3)
 # with types of C
 _large_files, _observers, _threads = LARGE, OBSERVERS, THREADS
 _state, _quiet, _running = STATE, QUIET, RUNNING

@@ -31,7 +31,7 @@ from .folds import (
     way_of,
 )
 from .in_place import claim_read, overwrites, with_readers
-from .nodes import VALUES, Expressions, Leaf, Node, Statements, new_leaf, of_parts, of_rows
+from .nodes import VALUES, Expressions, Leaf, Node, Statements, in_words, new_leaf
 from .passes import MOST_NODES, Pass, add_lines, in_order, in_passes, numbered, settle
 from .program import JoinedFold, NotOnePassError, Operands, RowPrograms, together
 
@@ -137,8 +137,8 @@ def run_together(folds: list[Node], views: list[Mat]) -> bool:
         members.append(JoinedFold(program if one.order else None, fold.operation, fold.args[1:],
                               places))
     if OBSERVERS:
-        PASSES[threading.get_ident()] = of_parts(
-            sorted(nodes, key=number_of), len(found.places) - len(views), len(views))
+        PASSES[threading.get_ident()] = in_words(
+            sorted(nodes, key=number_of), len(found.places) - len(views), len(views), ", in parts")
     try:
         together("".join(found.letters), tuple(members)).evaluate(tuple(found.values))
     except OutOfDeviceMemory:
@@ -238,8 +238,9 @@ def is_alone(fold: Node) -> bool:
 def compute_alike(nodes: list[Node]) -> None:
     """Compute nodes of one shape, in as few passes as may be."""
     one = Pass(nodes)
-    if one.is_interrupted():
-        for node in one.interrupted():
+    interrupted = one.interrupted()
+    if interrupted:
+        for node in interrupted:
             finish_overwritten(node)
         one = Pass(nodes)
     if not one.order:
@@ -378,7 +379,8 @@ class Passes(Expressions):
                 return False
             claim_all(passes, last, THREADS.current())
             if OBSERVERS:
-                PASSES[threading.get_ident()] = of_rows(nodes, len(rows.places))
+                PASSES[threading.get_ident()] = in_words(
+                    nodes, len(rows.places), how=", over rows")
             operation(*values)
         except (OutOfDeviceMemory, NotOnePassError):
             return False

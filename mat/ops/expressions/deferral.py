@@ -502,11 +502,7 @@ def computed_into(operation: Op, args: Arguments, out: Mat) -> bool:
 
 
 def compute_fold(operation: Op, device: Device, args: Arguments, out: Mat) -> bool:
-    """Compute a reduction together with its pending operand now, where it does not wait; return
-    False if that is not pending, or it cannot be.
-
-    The operand remains pending, as it may be a temporary one; if it is reduced again, it is not.
-    """
+    """Compute a reduction with its operand, which stays pending; False if it cannot be."""
     x = args[0]
     node = value_of(x) if type(x) is Mat else None
     if node is None or node.reduced or x.form is not node.form or not is_new(out) or being_cut():

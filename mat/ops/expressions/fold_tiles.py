@@ -48,11 +48,7 @@ def start_of(tile: Tile) -> int:
 
 
 class FoldTile:
-    """A tile of a reduction, which computes what another one reads before, unless that is a part of
-    what the tile before it has computed.
-
-    Elements between those of a part with gaps are room only, and not computed.
-    """
+    """A tile of a reduction that computes its part first, or has it from the tile before."""
 
     def __init__(self, tiles: FoldTiles, tile: Tile) -> None:
         self.tiles = tiles
@@ -140,10 +136,7 @@ def without_copies_ahead(tile: Tile) -> Tile:
 
 
 class FoldTiles:
-    """The tiles of a reduction of what the program `elements` computes of operands.
-
-    `x` has the form of that; it is never there.
-    """
+    """The tiles of a reduction of what `elements` computes, of the form of `x`, never there."""
 
     # the parameters are the facts of a reduction
     def __init__(self, elements: Any, fold: tuple[Op, tuple[object, ...], int], args: Arguments,

@@ -138,7 +138,8 @@ def joined_with(fold: Node, others: list[Node]) -> list[Node]:
     shape, keys = shape_of(leaf_or_node(argument)), keys_of(argument)
     found = [one for one in more
              if one.device is fold.device and shape_of(leaf_or_node(one.args[0])) == shape
-             and is_ready(one) and keys & keys_of(one.args[0])]
+             and all(isinstance(read, Leaf) for read in read_by(one.args[0]))  # needs no other
+             and keys & keys_of(one.args[0])]
     return sorted([fold, *found], key=number_of)
 
 
@@ -147,8 +148,3 @@ def keys_of(argument: Argument) -> set[object]:
     shape = shape_of(leaf_or_node(argument))
     return {argument, *(one.key for one in read_by(argument)
                         if isinstance(one, Leaf) and one.view.shape == shape)}
-
-
-def is_ready(fold: Node) -> bool:
-    """Return whether a reduction needs the result of no other that is pending."""
-    return all(isinstance(one, Leaf) for one in read_by(fold.args[0]))

@@ -344,24 +344,12 @@ MOST = 12  # operations that are listed by name
 PASS = "fused: "  # what descriptions of passes begin with
 
 
-def described(one: Any) -> str:
+def in_words(nodes: list[Any], operands: int, results: int = 0, how: str = "",
+             folds: int = 0) -> str:
     """Return what a pass computes: ``fused: 9 operations of lines 12-14, 3 operands, 1 result``."""
-    operands = len({id(x) for x in one.operands if isinstance(x, Mat)})
-    operations, results = len(one.order) + len(one.folds), max(len(one.targets), len(one.folds))
-    return (f"{PASS}{counted(operations, 'operation')} of {lines_of(one.order)}, "
-            f"{counted(operands, 'operand')}, {counted(max(1, results), 'result')}")
-
-
-def of_rows(nodes: list[Any], operands: int) -> str:
-    """Return what a kernel of rows computes, as `described` does."""
-    return (f"{PASS}{counted(len(nodes), 'operation')} of {lines_of(nodes)}, over rows, "
-            f"{counted(operands, 'operand')}")
-
-
-def of_parts(nodes: list[Any], operands: int, results: int) -> str:
-    """Return what reductions in tiles compute, as `described` does."""
-    return (f"{PASS}{counted(len(nodes), 'operation')} of {lines_of(nodes)}, in parts, "
-            f"{counted(operands, 'operand')}, {counted(results, 'result')}")
+    last = f", {counted(results, 'result')}" if results else ""
+    return (f"{PASS}{counted(len(nodes) + folds, 'operation')} of {lines_of(nodes)}{how}, "
+            f"{counted(operands, 'operand')}{last}")
 
 
 def listed(nodes: list[Any]) -> str:

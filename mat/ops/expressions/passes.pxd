@@ -64,8 +64,6 @@ cdef class Pass:
     @cython.locals(view=MatBase, k=int, values=tuple)
     cpdef run(self)
     @cython.locals(node=Node)
-    cpdef bint is_interrupted(self) except -1
-    @cython.locals(node=Node)
     cpdef list interrupted(self)
     @cython.locals(node=Node, view=MatBase, storage=Storage, k=int, pending=Pending)
     cpdef claim(self, unsigned long long thread)

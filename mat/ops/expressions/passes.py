@@ -26,7 +26,7 @@ from .nodes import (
     Expressions,
     Leaf,
     Node,
-    described,
+    in_words,
     new_leaf,
     readers_of,
     viewers,
@@ -349,7 +349,9 @@ class Pass:
         try:
             self.claim(_threads.current())
             if _observers:
-                _passes[threading.get_ident()] = described(self)
+                _passes[threading.get_ident()] = in_words(
+                    self.order, len({id(x) for x in self.operands if isinstance(x, Mat)}),
+                    max(1, len(self.targets), len(self.folds)), folds=len(self.folds))
             if not run_at_once(program, values):
                 program.evaluate(values)
         except BaseException as error:
@@ -374,13 +376,6 @@ class Pass:
                 pending.computing = thread
             if thread and node.old is not None and view is node.old.view:
                 node.overwritten = storage.version
-
-    def is_interrupted(self) -> bool:
-        """Return whether there are `interrupted` nodes."""
-        for node in self.order:  # noqa: SIM110  # a generator takes longer
-            if node.overwritten is not None:
-                return True
-        return False
 
     def interrupted(self) -> list[Node]:
         """Return the nodes whose passes were interrupted while they may have overwritten Mats."""

@@ -532,10 +532,7 @@ class JoinedFold:
 
 
 class Together(FusedOp):
-    """Reductions of some operands to one of the last ones each.
-
-    Their tiles are those that they have alone, and so are their bits; only the order is another.
-    """
+    """Reductions with the tiles that they have alone, and so the bits, in another order."""
 
     def __init__(self, letters: str, members: tuple[JoinedFold, ...]) -> None:
         folds = tuple(ProgramFold(one.operation, one.settings, 0) for one in members)

@@ -18,8 +18,8 @@ from ...core.compiled import BLOCKS, IN_USE
 from ...core.compiled import KernelCall as CompiledCall
 from ...core.direction import INPUT, IO, OUTPUT
 from ...core.observers import OBSERVERS
+from ...cpu.elementwise import prepare_selection
 from ...cpu.kernel import CpuKernel
-from ...cpu.selection import prepare_selection
 from ...cpu.thread_pool import serving
 from ...facets.array import FOREIGN
 from ...layout.shapes import Ints

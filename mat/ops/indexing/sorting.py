@@ -45,11 +45,7 @@ _COMPILED = compiled(_INDICES.char)
 
 
 def _in_order(a: Array, axis: int, descending: bool, stable: bool, indices: bool) -> Array:
-    """Return `a` in descending order, or the indices for that or for ascending order.
-
-    Descending order is the ascending order of the negative elements, or of integers' complements:
-    it is stable, and NaN is last.
-    """
+    """Return `a` in descending order, stable and NaN last, or the indices for either order."""
     kind: Literal["stable"] | None = "stable" if stable else None
     if not descending:
         return np.argsort(a, axis, kind)
@@ -144,6 +140,11 @@ def _packed_vector(layout: Layout) -> bool:
     return layout.contiguous
 
 
+def _on_device(operation: MatOp, prepare: Function) -> None:
+    """Register the kernel of devices, which takes packed vectors."""
+    operation.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)(prepare)
+
+
 @op(method="", by_form=True)
 def search(a: Input, v: Input, out: Output, right: bool) -> None:
     """Write, for each element of v, how many elements of the sorted vector a come before it."""
@@ -166,9 +167,8 @@ def _search_by_numpy(a: Array, v: Array, out: Array, right: bool) -> None:
     out[...] = np.searchsorted(a, v, "right" if right else "left")
 
 
-@search.prepare("cuda", dtypes=ON_DEVICE, when=lambda a, v, out: v.ndim <= DEVICE_RANK)
-def _search_on_device(cuda: Engine, a: Mat, v: Mat, out: Mat, right: bool) -> Function:
-    return cuda.prepare_searchsorted(a, v, out, right)
+search.prepare("cuda", dtypes=ON_DEVICE, when=lambda a, v, out: v.ndim <= DEVICE_RANK)(
+    lambda cuda, a, v, out, right: cuda.prepare_searchsorted(a, v, out, right))
 
 
 def lexical_order(keys: Sequence[Mat], axis: int) -> Mat:
@@ -342,9 +342,7 @@ count_bins.prepare("foreign", dtypes=_COMPILED, fits=_packed_vector, pack=True)(
     lambda cpu, x, out: cpu.prepare_count_bins(x, out))
 
 
-@count_bins.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)
-def _count_on_device(cuda: Engine, x: Mat, out: Mat) -> Function:
-    return cuda.prepare_bincount(x, out)
+_on_device(count_bins, lambda cuda, x, out: cuda.prepare_bincount(x, out))
 
 
 @op(method="", by_form=True)
@@ -358,9 +356,8 @@ def _weights_by_numpy(x: Array, order: Array, weights: Array, out: Array) -> Non
     out[...] = np.bincount(x, weights, minlength=len(out))
 
 
-@count_weights.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)
-def _weights_on_device(cuda: Engine, x: Mat, order: Mat, weights: Mat, out: Mat) -> Function:
-    return cuda.prepare_weighted(x, weights, out)
+_on_device(count_weights,
+           lambda cuda, x, order, weights, out: cuda.prepare_weighted(x, weights, out))
 
 
 def _check_vectors(name: str, *vectors: Mat) -> None:
@@ -370,12 +367,7 @@ def _check_vectors(name: str, *vectors: Mat) -> None:
 
 
 def bincount(x: Mat, weights: Mat | None, minlength: int) -> Mat | None:
-    """Return how often each of the integers 0, 1, ... occurs, or the sums of their weights; None if
-    there are negative ones.
-
-    The length of the result depends on the largest of them, so this waits for a device, unless
-    `minlength` suffices for all integers of the dtype.
-    """
+    """Return the counts of 0, 1, ..., or sums of their weights; None if some are negative."""
     bins = _bins_of(x, minlength) if x.size else 0
     if bins < 0:
         return None
@@ -429,9 +421,7 @@ def _firsts_by_numpy(x: Array, out: Array, equal_nan: bool) -> None:
     out[1:] = differs
 
 
-@firsts.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)
-def _firsts_on_device(cuda: Engine, x: Mat, out: Mat, equal_nan: bool) -> Function:
-    return cuda.prepare_firsts(x, equal_nan)
+_on_device(firsts, lambda cuda, x, out, equal_nan: cuda.prepare_firsts(x, equal_nan))
 
 
 @op(method="", by_form=True)
@@ -462,9 +452,7 @@ def _place_by_numpy(x: Array, ranks: Array, out: Array) -> None:
     out[...] = x[np.diff(ranks, prepend=0) != 0]
 
 
-@place.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)
-def _place_on_device(cuda: Engine, x: Mat, ranks: Mat, out: Mat) -> Function:
-    return cuda.prepare_placed(x, out)
+_on_device(place, lambda cuda, x, ranks, out: cuda.prepare_placed(x, out))
 
 
 @op(method="", by_form=True)
@@ -495,9 +483,7 @@ def _unsort_by_numpy(order: Array, ranks: Array, out: Array) -> None:
     out[order] = ranks - 1
 
 
-@unsort.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)
-def _unsort_on_device(cuda: Engine, order: Mat, ranks: Mat, out: Mat) -> Function:
-    return cuda.prepare_inverse_order(order, out)
+_on_device(unsort, lambda cuda, order, ranks, out: cuda.prepare_inverse_order(order, out))
 
 
 class Different:

@@ -135,10 +135,9 @@ def gemm_blas(blas: BlasEngine, a: Mat, b: Mat, c: Mat, transpose_a: bool = Fals
     return blas.prepare_gemm(c.dtype.char, form)
 
 
-@gemm.prepare("foreign", dtypes=compiled(FACTORED), when=has_integer_matmul)
-def gemm_integer(engine: Engine, a: Mat, b: Mat, c: Mat, transpose_a: bool = False,
-                 transpose_b: bool = False, **given: int | None) -> Function:
-    return prepare_integer_gemm(engine, (a, b, c), (transpose_a, transpose_b), GemmParts(**given))
+gemm.prepare("foreign", dtypes=compiled(FACTORED), when=has_integer_matmul)(
+    lambda cpu, a, b, c, transpose_a=False, transpose_b=False, **given: prepare_integer_gemm(
+        cpu, (a, b, c), (transpose_a, transpose_b), GemmParts(**given)))
 
 
 @gemm.prepare("cuda", dtypes=FACTORED, when=has_integer_matmul)

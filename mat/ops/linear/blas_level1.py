@@ -82,9 +82,7 @@ def count(x: Mat, n: int | None, inc: int) -> int:
 
 
 def check_pair(x: Mat, y: Mat, n: int | None, incx: int, incy: int, writes: str = "") -> None:
-    """Raise unless vectors are of one BLAS dtype and equally many of their elements are used; if
-    an operation `writes` y, unless they have no or all elements in common.
-    """
+    """Raise unless vectors use equally many elements, apart or the same if it `writes`."""
     blas_dtype(x, y)
     used, other = count(x, n, incx), count(y, n, incy)
     if used != other:
@@ -107,6 +105,14 @@ def write_elements(x: Array, n: int | None, inc: int, values: Array) -> None:
     """Write `values` to the elements that `elements` reads; also where `x` has no flat view."""
     positions = np.arange(used_of(x, n, inc)) * abs(inc)
     x.flat[positions if inc > 0 else positions[::-1]] = values
+
+
+def by_numpy(operation: Op, function: Function) -> None:
+    """Let a function of the used elements compute the number that an operation returns."""
+    @operation.on("array", bare=True)
+    def compute(*vectors: Array, n: int | None = None, **incs: int) -> Number:
+        steps = incs.get("incx", 1), incs.get("incy", 1)
+        return function(*(elements(x, n, inc) for x, inc in zip(vectors, steps, strict=False)))
 
 
 def on_vectors(operation: Op, combine: Callable[[], Combine] | None = None) -> None:
@@ -133,9 +139,9 @@ def on_vectors(operation: Op, combine: Callable[[], Combine] | None = None) -> N
 def _by_numpy(operation: Op, **given: int | None) -> Function:
     """Return NumPy's implementation, for what one call of BLAS cannot count."""
     def call(*values: Presented) -> Number:
-        found = next(i.function for i in operation.implementations if i.facet_name == "array")
+        found = operation.implementation_on("array")
         arrays = (over(v.handle, v.layout) if isinstance(v, ForeignArray) else v for v in values)
-        return found(np, *arrays, **given)
+        return found.function(*(() if found.bare else (np,)), *arrays, **given)
     return call
 
 
@@ -440,19 +446,9 @@ def vdot(x: Input, y: Input, *, n: int | None = None, incx: int = 1, incy: int =
 on_vectors(dot, lambda: signatures.added)
 
 
-@dot.on("array")
-def dot_numpy(np: Engine, x: Array, y: Array, n: int | None = None, incx: int = 1,
-              incy: int = 1) -> Number:
-    return np.dot(elements(x, n, incx), elements(y, n, incy)).item()
-
-
 on_vectors(vdot, lambda: signatures.added)
-
-
-@vdot.on("array")
-def vdot_numpy(np: Engine, x: Array, y: Array, n: int | None = None, incx: int = 1,
-               incy: int = 1) -> Number:
-    return np.vdot(elements(x, n, incx), elements(y, n, incy)).item()
+by_numpy(dot, lambda x, y: np.dot(x, y).item())
+by_numpy(vdot, lambda x, y: np.vdot(x, y).item())
 
 
 @number_op(by_form=True)
@@ -463,16 +459,15 @@ def nrm2(x: Input, *, n: int | None = None, incx: int = 1) -> None:
     count(x, n, incx)
 
 
-on_vectors(nrm2, lambda: signatures.as_norm)
-
-
-@nrm2.on("array")
-def nrm2_numpy(np: Engine, x: Array, n: int | None = None, incx: int = 1) -> float:
-    used = elements(x, n, incx)
-    largest = np.abs(used).max() if used.size else 0.0
+def _norm(x: Array) -> float:
+    largest = np.abs(x).max() if x.size else 0.0
     if largest == 0 or not np.isfinite(largest):
         return float(largest)
-    return float(largest * np.linalg.norm(used / largest))
+    return float(largest * np.linalg.norm(x / largest))
+
+
+on_vectors(nrm2, lambda: signatures.as_norm)
+by_numpy(nrm2, _norm)
 
 
 @number_op(by_form=True)
@@ -484,12 +479,7 @@ def asum(x: Input, *, n: int | None = None, incx: int = 1) -> None:
 
 
 on_vectors(asum, lambda: signatures.added)
-
-
-@asum.on("array")
-def asum_numpy(np: Engine, x: Array, n: int | None = None, incx: int = 1) -> float:
-    used = elements(x, n, incx)
-    return float(np.abs(used.real).sum() + np.abs(used.imag).sum())
+by_numpy(asum, lambda x: float(np.abs(x.real).sum() + np.abs(x.imag).sum()))
 
 
 @number_op(by_form=True)
@@ -540,9 +530,4 @@ def prepare_iamax(engine: Engine, x: Mat, n: int | None = None, incx: int = 1) -
 
 on_device(iamax, device_forward)
 iamax.cut_by(made_later(lambda: signatures.by_first_of_largest(iamax, asum)))
-
-
-@iamax.on("array")
-def iamax_numpy(np: Engine, x: Array, n: int | None = None, incx: int = 1) -> int:
-    used = elements(x, n, incx)
-    return int(np.argmax(np.abs(used.real) + np.abs(used.imag)))
+by_numpy(iamax, lambda x: int(np.argmax(np.abs(x.real) + np.abs(x.imag))))

@@ -102,12 +102,9 @@ def inverse(a: Input, out: Output) -> None:
 
 inverse.waits_for = "whether a matrix is singular"
 inverse.cut_by(by_stacks(inverse, made_later(lambda: blocked.inverse_tiles)))
-
-
-@inverse.prepare("cuda", dtypes=BLAS, when=_for_device, needs="cuSOLVER")
-def inv_cuda(cuda: Engine, a: Mat, out: Mat) -> Engine:
-    return cuda.prepare_inverse(a.dtype.char, a.shape[-1], stack_of(a, 2, a.shape[:-2]),
-                                *_result(out, 2))
+inverse.prepare("cuda", dtypes=BLAS, when=_for_device, needs="cuSOLVER")(
+    lambda cuda, a, out: cuda.prepare_inverse(
+        a.dtype.char, a.shape[-1], stack_of(a, 2, a.shape[:-2]), *_result(out, 2)))
 
 
 @inverse.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_few_unknowns)
@@ -243,12 +240,9 @@ def cholesky_factor(a: Input, out: Output) -> None:
 
 cholesky_factor.waits_for = "whether a matrix is positive definite"
 cholesky_factor.cut_by(made_later(lambda: blocked.cholesky_tiles(cholesky_factor)))
-
-
-@cholesky_factor.prepare("cuda", dtypes=BLAS, when=_for_device, needs="cuSOLVER")
-def cholesky_cuda(cuda: Engine, a: Mat, out: Mat) -> Engine:
-    return cuda.prepare_cholesky(a.dtype.char, a.shape[-1], stack_of(a, 2, a.shape[:-2]),
-                                 *_result(out, 2))
+cholesky_factor.prepare("cuda", dtypes=BLAS, when=_for_device, needs="cuSOLVER")(
+    lambda cuda, a, out: cuda.prepare_cholesky(
+        a.dtype.char, a.shape[-1], stack_of(a, 2, a.shape[:-2]), *_result(out, 2)))
 
 
 @cholesky_factor.on("array")
@@ -334,11 +328,8 @@ def slogdet(a: Input) -> None:
 
 
 slogdet.cut_by(made_later(lambda: blocked.one_determinant_tiles))
-
-
-@slogdet.prepare("cuda", dtypes=BLAS, when=lambda a: a.size > 0, needs="cuSOLVER")
-def slogdet_cuda(cuda: Engine, a: Mat) -> Engine:
-    return cuda.prepare_slogdet(a.dtype.char, a.shape[-1], stack_of(a, 2, ()))
+slogdet.prepare("cuda", dtypes=BLAS, when=lambda a: a.size > 0, needs="cuSOLVER")(
+    lambda cuda, a: cuda.prepare_slogdet(a.dtype.char, a.shape[-1], stack_of(a, 2, ())))
 
 
 @slogdet.on("array")

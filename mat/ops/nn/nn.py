@@ -44,11 +44,7 @@ LONGEST = 2**30  # axis that the device's kernels take
 # the parameters are operands and the settings of `convolve`
 def window_axes(name: str, x: Mat, w: Operand, y: Mat, start: Setting, stride: Setting,
                 anchor: Setting, batched: bool, pools: bool = False) -> Windows:
-    """Return the axes of windows over `x`, with that of the batch. Their shape is that of `w`, or
-    for pooling `w` itself.
-
-    `ShapeError` unless `y` has an element for each point.
-    """
+    """Return the axes of windows of the shape of `w` over `x`, with the batch, after checks."""
     try:
         shape, of_y = x.layout.shape, y.layout.shape
         taps = setting(w, "pool_shape") if pools else w.layout.shape
@@ -312,11 +308,7 @@ def convolve_back_numpy(np: Engine, x: Array, w: Array, yd: Array, xd: Array, wd
 
 
 def check_derivatives(name: str, mats: dict[str, Mat], pairs: Iterable[tuple[str, str]]) -> None:
-    """Raise unless all are real Mats and the derivatives can be written.
-
-    `DTypeError`, `ShapeError` unless each derivative has the shape of the operand it is by,
-    `AliasError` where it overlaps any other.
-    """
+    """Raise unless all are real Mats, and derivatives fit their operands and are apart."""
     check_mats(name, mats)
     check_real(name, *mats.values())
     for derivative, by in pairs:

@@ -295,10 +295,6 @@ def copied_in_order(x: Mat, order: str, dtype: DType) -> Mat:
     axes = axes_of_order(x.layout, order)
     stored = new_like(x, tuple(x.shape[k] for k in axes), dtype)
     if axes != tuple(range(x.ndim)):
-        stored = stored.permute(_inverse(axes))
+        stored = stored.permute(tuple(sorted(axes, key=axes.__getitem__)))
         stored.is_view = False  # of a Mat that nobody else has
     return stored.assign_(x)
-
-
-def _inverse(axes: Ints) -> Ints:
-    return tuple(sorted(range(len(axes)), key=axes.__getitem__))

@@ -156,10 +156,7 @@ def chosen(mask: Mat, a: Mat, neutral: Number) -> Mat:
 # the parameters are those of NumPy's functions, and three
 def reduce_chosen(reduction: Function, rule: Function, a: Mat, axis: AxisLike, keepdims: bool,
                   initial: Operand, where: Operand, neutral: Number) -> Mat:
-    """Return the reduction by `rule` of the elements where ``where=`` is true, and of `initial`.
-
-    Where the reduction has no `neutral` element, `initial` is what the others are replaced by.
-    """
+    """Return the reduction by `rule` of chosen elements and `initial`, or `neutral`."""
     leave_if(not _adapts(initial, a))
     if where is not NO_VALUE:
         leave_if(neutral is NO_VALUE and initial is NO_VALUE)
@@ -516,10 +513,7 @@ def reduced_shape(shape: Ints, axes: Ints, keepdims: bool) -> Ints:
 
 
 def axes_of(x: Mat, axis: AxisLike, one_axis: bool = False, of_numbers: bool = True) -> Ints:
-    """Return the axes to reduce; None means all.
-
-    Where NumPy reduces by a ufunc, a number has an axis.
-    """
+    """Return the axes to reduce; None means all, and a number has one where NumPy's has."""
     if axis is None or (of_numbers and not x.ndim and not isinstance(axis, tuple)
                         and axis in (0, -1)):
         return tuple(range(x.ndim))

@@ -108,10 +108,7 @@ def _check_integer_power(x: Operand, p: Operand) -> None:
 
 
 def _square_instead(x: Operand, p: Operand) -> tuple[Op, Mat] | None:
-    """Return the operation that computes ``x ** 2`` and its operand, or None for other powers.
-
-    Powers of integers that are 2.0 are floats.
-    """
+    """Return the operation of ``x ** 2`` and its operand, as floats for 2.0; else None."""
     if (type(p) is not int and type(p) is not float) or p != 2 or not isinstance(x, Mat):
         return None
     kind, operation = x.element_type.kind, vars(square)["op"]
@@ -261,23 +258,15 @@ def _source_apart(args: Arguments) -> Arguments:
 
 assign.adapt = _source_apart
 assign.cut_by(by_elements(assign))
-
-
 assign.assigns = True
 
 
-@assign.prepare("foreign", dtypes=compiled(STORED), when=_only_moves)
-def assign_compiled(cpu: Engine, x: Mat, out: Mat) -> Function:
-    """Return the kernel that copies."""
-    return cpu.prepare_copy(x, out, through=must_copy(x, out))
-
-
-@assign.prepare("foreign", dtypes=compiled(STORED), when=lambda x, out: (
+assign.prepare("foreign", dtypes=compiled(STORED), when=_only_moves)(
+    lambda cpu, x, out: cpu.prepare_copy(x, out, through=must_copy(x, out)))
+assign.prepare("foreign", dtypes=compiled(STORED), when=lambda x, out: (
     isinstance(x, Mat) and not may_meet(x, out) and few_axes(out)
-    and converts(x.element_type, out.element_type)))
-def assign_converted(cpu: Engine, x: Mat, out: Mat) -> Function:
-    """Return the kernel that converts."""
-    return cpu.prepare_convert(x, out)
+    and converts(x.element_type, out.element_type)))(
+    lambda cpu, x, out: cpu.prepare_convert(x, out))
 
 
 @assign.prepare("array", dtypes=STORED,
@@ -296,17 +285,11 @@ def _fits_device(x: Operand, out: Mat) -> bool:
             and not (x.element_type.kind == "c" and out.element_type.kind == "b"))
 
 
-@assign.prepare("cuda", dtypes=STORED, when=_fits_device)
-def assign_on_device(cuda: Engine, x: Mat, out: Mat) -> Function:
-    """Return the device's kernel that copies or converts."""
-    return (cuda.prepare_copy(x, out, through=must_copy(x, out))
-            if x.element_type == out.element_type else cuda.prepare_convert(x, out))
-
-
-@assign.prepare("cuda", dtypes=STORED, when=lambda x, out: not isinstance(x, Mat) and apart(out))
-def assign_number_on_device(cuda: Engine, x: Number, out: Mat) -> Function:
-    """Return the device's kernel that fills with a number."""
-    return cuda.prepare_fill(out, assigned=True)
+assign.prepare("cuda", dtypes=STORED, when=_fits_device)(
+    lambda cuda, x, out: cuda.prepare_copy(x, out, through=must_copy(x, out))
+    if x.element_type == out.element_type else cuda.prepare_convert(x, out))
+assign.prepare("cuda", dtypes=STORED, when=lambda x, out: not isinstance(x, Mat) and apart(out))(
+    lambda cuda, x, out: cuda.prepare_fill(out, assigned=True))
 
 
 @assign.on("array")

@@ -389,10 +389,7 @@ class KernelSource(NamedTuple):
                        f"mat_inside, {last}, __VA_ARGS__)")
 
     def function(self, type_of: TypeOf, stored: TypeOf, loaded: Loaded) -> str:
-        """Return the user's statements as a function of one element's values.
-
-        In float, constants are of that type, too.
-        """
+        """Return the statements as a function of one element, in float with its constants."""
         source = LITERAL.sub(r"\g<0>f", self.statements) if self.single else self.statements
         written = [x for x in self.operands if x.declared.written]
         windows = [x for x in self.operands if x.declared.radii]

@@ -147,11 +147,7 @@ def _rounded(value: float, char: str) -> float:
 
 def _drawn(operation: Op, x: Mat, numbers: tuple[float, float], rng: Rng,
            finish: Callable[[Mat], Mat] | None = None) -> Mat:
-    """Overwrite `x` with draws, by way of a new Mat if the kernels cannot; return it, or the result
-    of `finish` on it.
-
-    If any of that raises, `rng` is as it was.
-    """
+    """Overwrite `x` with draws, and `finish` it; if anything raises, `rng` is as it was."""
     name, dtype = operation.check.__name__, x.element_type
     target = x
     if dtype.char not in EACH[name] or not x.layout.contiguous:
@@ -214,10 +210,7 @@ def uniform_(self: Mat, limit: Number = 1, *, rng: Rng | None = None) -> Mat:
 
 @functools.lru_cache(256)
 def _bounds(limit: float, char: str, dtype: DType) -> tuple[float, float]:
-    """Return the limit for draws, and the largest number below it that elements can be.
-
-    Rounding does not reach the limit so.
-    """
+    """Return the limit for draws, and the largest element below it, where rounding ends."""
     kind = dtype if dtype.itemsize == 2 else np.dtype(char)
     found = _rounded(limit, char)
     with np.errstate(all="ignore"):
@@ -327,10 +320,7 @@ def bernoulli_(self: Mat, p: Number, *, rng: Rng | None = None) -> Mat:
 
 @op(method="", by_form=True, name="orthogonal_")
 def orthonormal(scale: Scalar, a: Input, out: Output) -> None:
-    """Compute ``out <- scale * Q`` with ``a = Q R`` and the diagonal of R positive.
-
-    Where only the transpose of Q has the shape of `out`, that is written.
-    """
+    """Compute ``out <- scale * Q``, or Q's transpose, with ``a = Q R`` and R's diagonal > 0."""
 
 
 orthonormal.cut_by(by_stacks(orthonormal, "it is factored"))

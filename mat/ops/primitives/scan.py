@@ -199,10 +199,7 @@ def _after_others(rule: np.ufunc, parts: Array, first: Array | None) -> None:
 
 
 def _running(name: str, rule: np.ufunc, doc: str, of_bools: Function | None = None) -> Function:
-    """Declare an operation; return ``name(x, axis=None, dtype=None, out=None)``.
-
-    `of_bools` computes totals that are bools, which are not those of integers.
-    """
+    """Declare ``name(x, axis=None, dtype=None, out=None)``; `of_bools` has totals of bools."""
     kernel, pairs = _operation(name, rule, doc), pairs_of(name)
 
     def running(x: Mat, axis: int | None = None, dtype: DType | None = None,

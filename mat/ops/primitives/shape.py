@@ -17,7 +17,7 @@ from ...matrix.mat import Mat, new_like
 from ...matrix.methods import method
 from ...support.dtypes import DISTINCT, INEXACT
 from ...support.plugins import at_first_use
-from ...support.types import Array, AxisLike, Engine, Function, Number, Operand, ShapeLike
+from ...support.types import Array, AxisLike, Engine, Number, Operand, ShapeLike
 from ..engine.functions import check_is_mat
 from ..engine.operands import as_mat, is_foreign, numpy_gives
 from ..engine.operation import Input, note_packed, number_op
@@ -68,12 +68,10 @@ def contiguous(self: Mat) -> Mat:
     Mat
         self, or a new Mat of the same shape and dtype.
     """
-    return self if self.is_contiguous else _pack(self)
-
-
-def _pack(view: Mat) -> Mat:
-    note_packed(view)
-    return copy(view)
+    if self.is_contiguous:
+        return self
+    note_packed(self)
+    return copy(self)
 
 
 # the signature is NumPy's
@@ -179,13 +177,8 @@ def close(a: Input, b: Input, rtol: Number, atol: Number, equal_nan: bool) -> No
 
 close.reads_once = True
 close.cut_by(made_later(lambda: signatures.all_true(close)))
-
-
-@close.prepare("cuda", dtypes=INEXACT, when=_fits_device)
-def allclose_on_device(cuda: Engine, a: Mat, b: Mat, rtol: Number, atol: Number,
-                       equal_nan: bool) -> Function:
-    """Return the device's kernel that compares with tolerances."""
-    return cuda.prepare_comparison("near", a, b, rtol, atol, equal_nan)
+close.prepare("cuda", dtypes=INEXACT, when=_fits_device)(
+    lambda cuda, a, b, *settings: cuda.prepare_comparison("near", a, b, *settings))
 
 
 @close.on("array")

@@ -229,11 +229,7 @@ def _update(update: Callable[[Mat, Number, Mat], object], panel: Mat, beta: Numb
 
 
 def stack_tiles(product: MatrixProduct, budget: int) -> Iterator[Tile]:
-    """Yield the tiles of a product of stacks: some of the matrices each, or parts of them where
-    there is no room for one of each operand.
-
-    Where all matrices of a stack of A meet one B, their rows are those of one matrix.
-    """
+    """Yield the tiles of a product of stacks: some matrices each, or parts if none fit."""
     product = _as_matrices(product)
     c = product.c
     if c.ndim == 2:

@@ -42,11 +42,7 @@ MOST = 2 * TILE  # bytes that are read at once: views with gaps may span more
 
 def carry_out_over_files(operation: Cuttable, args: Arguments,
                          kwargs: Keywords) -> tuple[object] | None:
-    """Carry out a call with checked arguments on the host in tiles; return the result of the last
-    one as a tuple.
-
-    Return None, and do nothing, if it need not or cannot be done in tiles.
-    """
+    """Carry out a checked call in tiles of files; return a tuple, or None if it is not."""
     operands = [args[k] for k in operation.operands]
     in_files = those_in_files(operands)
     if (operation.cutter is None or being_cut()  # what a tile does is not cut once more
@@ -102,11 +98,7 @@ def _walk(tiles: Iterator[Tile], progress: TileProgress) -> object:
 
 
 class ReadingAhead:
-    """A thread that has the system read the bytes of the next tile, and releases those of the last
-    one, for the time of a block.
-
-    Where there can be no more threads, it only releases: it is faster with one, no more.
-    """
+    """A thread, if there can be one, that reads for the next tile and releases the last one."""
 
     def __init__(self) -> None:
         # few at a time, so that what is to be released is not behind by many tiles

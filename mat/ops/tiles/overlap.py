@@ -125,11 +125,7 @@ def check_disjoint(name: str, out: Mat, *inputs: Mat, same: bool = False) -> Non
 
 
 def meets_read(args: Arguments, written: int = -1, same: bool = True) -> bool:
-    """Return whether the Mat at the place `written` overlaps one that is read, so that the results
-    are to be written after everything has been read.
-
-    With `same`, an operand may share all of its elements with that, one by one.
-    """
+    """Return whether a written Mat overlaps one that is read, if `same` not one by one."""
     out = args[written]
     if not isinstance(out, Mat):
         return False
@@ -149,12 +145,7 @@ def large(out: Mat) -> bool:
 
 
 def one_by_one(*operands: Operand, dtype: DType | None = None) -> bool:
-    """Return whether a kernel that computes in `dtype`, by default that of the first Mat, can do
-    so with the operands element by element, writing the last one.
-
-    They are Mats and real numbers, with no more axes than it can step along, and none
-    overlaps what is written but as the very same elements.
-    """
+    """Return whether a kernel can take the operands, apart from the last or the same."""
     out = operands[-1]
     if not few_axes(out):
         return False
@@ -179,12 +170,7 @@ def _adapts(x: Number, dtype: DType) -> bool:
 
 
 def apart(*operands: Operand) -> bool:
-    """Return whether a device's kernel can compute the operands element by element, writing the
-    last one.
-
-    They have no more axes than it can step along, once those that can be merged are one, and no Mat
-    overlaps what is written but as the very same elements.
-    """
+    """Return whether a device's kernel can take them, apart from the last or the same."""
     out = operands[-1]
     mats = [x for x in operands[:-1] if type(x) is Mat]
     if out.layout.ndim > DEVICE_AXES:

@@ -143,10 +143,7 @@ def _packed_tile(operation: Gridded, args: Arguments, kwargs: Keywords, budget: 
 
 
 def by_stacks(operation: Gridded, otherwise: Cutter | str) -> Cutter:
-    """Return the cutter of an operation on matrices, or stacks of them, which are cut by
-    `otherwise`, or are not for that reason, the continuation of "since ..."; where there are
-    vectors, the results are vectors.
-    """
+    """Return the cutter between matrices, which `otherwise` cuts, or says why they are not."""
     def grid_of(args: Arguments, kwargs: Keywords) -> TileGrid:
         vectors = any(args[k].ndim == 1 for k in operation.operands)
         return grid_by(operation, ",".join("..._" if vectors and k == operation.result else "...__"

@@ -52,11 +52,7 @@ class TileGrid:
         return sum(span.nbytes(lengths) for span in (*self.spans, *self.besides))
 
     def blocks(self, budget: int) -> Ints:
-        """Return the lengths of blocks that need at most `budget` bytes.
-
-        That axis is halved first by which most bytes are saved, which is one of large strides, or
-        the longest.
-        """
+        """Return the lengths of blocks in `budget` bytes, halved where that saves most bytes."""
         lengths = list(self.shape)
         while self.nbytes(tuple(lengths)) > budget:
             axes = [k for k, n in enumerate(lengths) if n > 1 and k not in self.whole]
@@ -179,9 +175,6 @@ def tile_of(operation: Gridded, args: Arguments, kwargs: Keywords) -> Tile:
 # the parameters are those of a call, and what is known of its tiles
 def tiles_over(operation: Gridded, grid: TileGrid, kwargs: Keywords, budget: int,
                lengths: Ints | None = None, free: bool = False) -> Iterator[Tile]:
-    """Yield a tile for each block of a grid, as a call of the operation itself.
-
-    `lengths` are those of the blocks, if they are known; the tiles are `free` or not.
-    """
+    """Yield a tile for each block of a grid, a call of the operation, `free` or not."""
     for window in grid.windows(grid.blocks(budget) if lengths is None else lengths):
         yield tile_of(operation, *grid.block(window, kwargs))._replace(free=free)

@@ -24,8 +24,7 @@ from ...layout.shapes import Ints
 from ...matrix.mat import Mat
 from ...matrix.prefetch import Prefetch
 from ...matrix.with_facets import with_facets
-from ...memories.file_pages import LEAST_LARGE, pages_of
-from ...memories.host import HOST
+from ...memories.file_pages import LEAST_LARGE
 from ...support.options import current
 from ...support.progress import callback_of
 from ...support.types import Arguments, Array, Keywords
@@ -40,6 +39,7 @@ from .tile import (
     being_cut,
     calls_of_their_own,
     cutting,
+    pages_under,
     span_bytes,
 )
 
@@ -48,11 +48,7 @@ MOST_ORDERED = 10_000  # tiles of a call that are ordered
 
 def cut(cutter: Cutter, args: Arguments, kwargs: Keywords, room: int,
         memory: Memory) -> tuple[Tile | None, Iterator[Tile]]:
-    """Return the first tile of a call and an iterator of the others.
-
-    Two tiles fit into `room` beside the operands that are copied whole; if that is impossible, two
-    tiles without these; else one tile.
-    """
+    """Return the first tile and an iterator of the others; if possible, `room` is for two."""
     storages = {id(x.storage): x.storage for x in args if isinstance(x, Mat)}.values()
     whole = sum(s.nbytes for s in storages if s.is_small_in(memory))
     for budget in dict.fromkeys(((room - whole) // 2, room // 2)):
@@ -65,11 +61,7 @@ def cut(cutter: Cutter, args: Arguments, kwargs: Keywords, room: int,
 
 def carry_out_in_tiles(device: Device, operation: Cuttable, args: Arguments, kwargs: Keywords,
                        shortage: OutOfDeviceMemory | None = None) -> object:
-    """Carry out a call with checked arguments in tiles on `device`; return the result of the last
-    one.
-
-    `shortage` is the error that was raised without tiles.
-    """
+    """Carry out a checked call in tiles, after a `shortage`; return the last result."""
     outer = being_cut()
     # the tile is tried again with more room: what tiles of its own had done would be done twice
     if outer and shortage is not None:
@@ -177,11 +169,7 @@ class _Execution:
         return bool(restored) and all(restored)
 
     def run(self) -> object:
-        """Carry out the call.
-
-        Other copies may be accessed or kept on the device, of which only trying tells: where there
-        is no room for a tile, smaller ones are tried, if those before it can be undone.
-        """
+        """Carry out the call, with ever smaller tiles while there is no room and all is undone."""
         while True:
             tiles = self.cut()
             try:
@@ -400,7 +388,7 @@ class Contents:
         self.matters = not storage.pristine or storage.fill_value is not None
         self.kept = not (self.matters and (
             storage.torn_error(mat) is not None or storage.is_being_written(mat)
-            or _is_in_large_file(mat) or not _has_room(mat.nbytes)))
+            or len(pages_under(mat) or ()) >= LEAST_LARGE or not _has_room(mat.nbytes)))
         self.array: Array | None = None
         if self.matters and self.kept:
             try:
@@ -454,10 +442,3 @@ def _has_room(nbytes: int) -> bool:
                 if line.startswith("MemAvailable:"):
                     return 2 * nbytes <= 1024 * int(line.split()[1])
     return True
-
-
-def _is_in_large_file(mat: Mat) -> bool:
-    """Return whether the host's copy is in a large file."""
-    copies = mat.storage.handles
-    pages = pages_of(copies[HOST]) if HOST in copies else None
-    return pages is not None and len(pages) >= LEAST_LARGE
