@@ -138,7 +138,7 @@ _METHODS = {
         __invert__ __ior__ __irshift__ __ixor__ __lshift__ __mod__ __or__ __rand__ __rfloordiv__
         __rlshift__ __rmod__ __ror__ __rrshift__ __rshift__ __rxor__ __xor__"""}
 _AT_FIRST_USE = {name: module for module, names in _NAMES.items() for name in names.split()}
-for _name in ("debug", "cpu.blas_kernels", "cpu.conv", "cpu.integer_matmul", "cpu.nn",
+for _name in ("debug", "cpu.blas_kernels", "cpu.conv", "cpu.integer_matmul",
               "cpu.permute", "cpu.reduce",
               "numpy.composites.selection", "numpy.composites.ufuncs", "numpy.ufunc_calls",
               "ops.indexing.accumulate_at", "ops.indexing.advanced", "ops.indexing.gathering",

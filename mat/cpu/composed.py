@@ -7,6 +7,7 @@ Each computes what the kernels do, to the bit. It knows nothing about when that 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..layout.shapes import Ints
@@ -127,14 +128,14 @@ def fit_together(steps: Sequence[LightStep]) -> bool:
     return len({operand.key for step in steps for operand in step.operands}) <= MOST_OPERANDS
 
 
+@dataclass
 class LoopOperand:
     """An operand of a loop, and the values that it is read as and that it gets."""
 
-    def __init__(self, like: StepOperand, strides: Ints) -> None:
-        self.like = like
-        self.strides = strides
-        self.read: int | None = None
-        self.written: int | None = None
+    like: StepOperand
+    strides: Ints
+    read: int | None = None
+    written: int | None = None
 
 
 class LoopBuilder:

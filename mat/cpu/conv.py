@@ -1,11 +1,13 @@
-"""Frames for the kernels of ``native/cpu/conv.h``: tiles that fit the caches, and taps.
+"""Frames for the kernels of sliding windows: those of ``native/cpu/conv.h`` have tiles that fit the
+caches, and taps, and those of ``native/cpu/nn.h`` windows and strides.
 
-Functions get the sizes of a convolution and operands with shape, strides and dtype, all of which
-have been checked.
+Functions get the sizes of a convolution, or the axes of the windows, and operands with shape,
+strides and dtype, all of which have been checked.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from math import prod
 from typing import NamedTuple
@@ -13,12 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..layout.shapes import Ints
-from ..layout.sliding_window import ONE, Channels, WindowAxis, Windows, remainders
+from ..layout.sliding_window import ONE, Channels, WindowAxis, Windows, remainders, with_batch
+from ..layout.strided import packed_strides
 from ..support.host_pool import workspace, zeros
 from ..support.native import ffi, lib
 from ..support.types import CData, Function, Presented
 from .kernel import CpuKernel
-from .nn import WorkMemory, gather
 
 WORK = 200_000  # products that a thread should get at least
 SLOTS = 32  # at most: equal parts of the work, which threads take
@@ -30,6 +32,8 @@ ENOUGH = 8  # units, so that threads can share them
 PIECES = 16  # into which a sum over all points is divided, at most
 PARTIAL = 1 << 25  # bytes of partial sums, about
 MOST_ROOM = 1 << 28  # bytes of all slots, unless one needs more
+TOUCHED = 40_000  # elements to read that a thread should get at least
+WINDOW_PIECES = 64  # into which a sum over all windows is divided, at most
 
 
 class Side(NamedTuple):
@@ -266,3 +270,147 @@ def prepare_conv_to_w(found: Channels, x: Presented, yd: Presented, wd: Presente
         together(sums, wd)
 
     return derive
+
+
+# One channel over any number of axes, and pooling
+
+
+class JobAxis(NamedTuple):
+    """One axis of a job: its strides, and every `every`-th point of the output from `first` on."""
+
+    axis: WindowAxis
+    strides: Ints
+    first: int = 0
+    every: int = 1
+
+
+class WindowLoop(NamedTuple):
+    """The axes of a job, and where the operands begin, in elements from their pointers."""
+
+    rows: tuple[JobAxis, ...]
+    base: Ints = (0, 0, 0, 0)
+
+
+def _rows(axes: Windows, *strides: Ints) -> tuple[JobAxis, ...]:
+    """Return each axis with the operands' strides; for a batch, that of a matrix of taps is 0."""
+    padded = [(0,) * (len(axes) - len(s)) + tuple(s) for s in strides]
+    rows = [JobAxis(a, s) for a, s in zip(axes, zip(*padded, strict=True), strict=True)]
+    used = [r for r in rows if not r.axis.n == r.axis.nx == r.axis.k == 1]
+    idle = JobAxis(ONE, (0,) * len(strides))
+    return (*(idle for _ in range(2 - len(used))), *used)  # kernels want a row and a column
+
+
+def _loop_frame(shape: Ints, jobs: Sequence[WindowLoop], piece: int = 1,
+           count: int = 0) -> tuple[CData, object]:
+    """Return the frame for an output of `shape`, and the memory that it points to."""
+    made = ffi.new("struct mat_windows[]", len(jobs))
+    for job, target in zip(jobs, made, strict=True):
+        target.base = job.base
+        for row, window in zip(job.rows, target.axes, strict=False):
+            window.n, window.nx, window.k, window.step, window.off = row.axis[:5]
+            window.first, window.every = row.first, row.every
+            window.strides = list(row.strides)
+    frame = ffi.new("struct mat_window_loop *",
+                    {"ndim": len(shape), "jobs": len(jobs), "piece": piece, "rows": count,
+                     "shape": shape, "job": made})
+    return frame, made
+
+
+def _grain(total: int, rows: int, least: int) -> int:
+    """Return how many of `rows` a thread gets at least, for `least` of `total` units of work."""
+    return max(1, least * rows // max(total, 1))
+
+
+def prepare_convolve(axes: Windows, x: Presented, w: Presented,
+                     y: Presented) -> CpuKernel:
+    """Prepare ``y += convolve(x, w)`` as a kernel of ``(x, w, y)``."""
+    job = WindowLoop(_rows(axes, x.element_strides, w.element_strides, y.element_strides))
+    return _windowed([job], tuple(r.axis.n for r in job.rows), y.size * w.size, y)
+
+
+def _windowed(jobs: Sequence[WindowLoop], shape: Ints, work: int, y: Presented) -> CpuKernel:
+    """Return the kernel for jobs that together compute an output of `shape`."""
+    frame, keep = _loop_frame(shape, jobs)
+    kernel = getattr(lib, f"mat_convolve_{y.dtype.char}")
+    rows = prod(shape[:-1]) if shape[-1] else 0
+    return CpuKernel(kernel, frame, rows, _grain(work, rows, WORK), keep=keep)
+
+
+def prepare_to_x(axes: Windows, yd: Presented, w: Presented, xd: Presented) -> CpuKernel:
+    """Prepare the derivative by x, added to xd, as convolutions of yd with reversed taps."""
+    rows = _rows(axes, yd.element_strides, w.element_strides, xd.element_strides)
+    jobs = []
+    for some in product(*(list(remainders(row.axis)) for row in rows)):
+        both = list(zip(some, (row.strides for row in rows), strict=True))
+        jobs.append(WindowLoop(
+            tuple(JobAxis(r.axis, (y, -r.between * w, r.every * x), r.first, r.every)
+                  for r, (y, w, x) in both),
+            (0, sum(r.last * w for r, (_, w, _) in both), sum(r.first * x for r, (_, _, x) in both),
+             0)))
+    return _windowed(jobs, tuple(r.axis.nx for r in rows), yd.size * w.size, xd)
+
+
+class WorkMemory:
+    """Memory as a kernel's operand."""
+
+    __slots__ = ("address", "memory")
+
+    def __init__(self, memory: CData) -> None:
+        self.memory: CData = memory
+        self.address: int = int(ffi.cast("uintptr_t", self.memory))
+
+
+def prepare_to_w(axes: Windows, x: Presented, yd: Presented,
+                 wd: Presented) -> Function:
+    """Prepare the derivative by w, added to wd, in pieces that the sizes alone decide."""
+    taps = wd.shape
+    rows = _rows(axes, x.element_strides, packed_strides(taps), yd.element_strides)
+    shape = tuple(r.axis.n for r in rows)
+    count = prod(shape[:-1]) if shape[-1] else 0
+    piece = max(-(-count // WINDOW_PIECES), _grain(yd.size * wd.size, count, WORK // 2))
+    pieces = -(-count // piece)
+    frame, keep = _loop_frame(shape, [WindowLoop(rows)], piece, count)
+    kernel = getattr(lib, f"mat_correlate_{x.dtype.char}")
+    partly = CpuKernel(kernel, frame, pieces, 2, keep=keep).bind((0, 1, 2), ())
+    together = gather(taps, wd, pieces)
+
+    def derive(x: Presented, yd: Presented, wd: Presented) -> None:
+        sums = WorkMemory(zeros("double[]", pieces * wd.size))
+        partly(x, yd, sums)
+        together(sums, wd)
+
+    return derive
+
+
+def gather(taps: Ints, wd: Presented, pieces: int) -> CpuKernel:
+    """Prepare the addition of the partial sums of `pieces` pieces to wd."""
+    rows = _rows(with_batch((), *taps), wd.element_strides)
+    frame, keep = _loop_frame(tuple(r.axis.n for r in rows), [WindowLoop(rows)], pieces, wd.size)
+    kernel = getattr(lib, f"mat_gather_{wd.dtype.char}")
+    return CpuKernel(kernel, frame, wd.size, max(1, TOUCHED // max(pieces, 1)),
+                     keep=keep).bind((0, 1), ())
+
+
+def prepare_pool(axes: Windows, x: Presented, y: Presented) -> CpuKernel:
+    """Prepare ``y <- max_pool(x)`` as a kernel of ``(x, y)``."""
+    rows = _rows(axes, x.element_strides, y.element_strides)
+    shape = tuple(r.axis.n for r in rows)
+    kernel = getattr(lib, f"mat_pool_{y.dtype.char}")
+    return _pooling(kernel, axes, rows, shape, y, prod(shape[:-1]) if shape[-1] else 0)
+
+
+def _pooling(kernel: CData, axes: Windows, rows: tuple[JobAxis, ...], shape: Ints, y: Presented,
+             count: int) -> CpuKernel:
+    """Return a kernel that looks at windows, for `count` rows of what it writes."""
+    frame, keep = _loop_frame(shape, [WindowLoop(rows)])
+    compared = y.size * prod(a.k for a in axes)
+    return CpuKernel(kernel, frame, count, _grain(compared, count, TOUCHED), keep=keep)
+
+
+def prepare_pool_back(axes: Windows, x: Presented, y: Presented, yd: Presented,
+                      xd: Presented) -> CpuKernel:
+    """Prepare ``xd += yd`` where x is the largest of a window; of ``(x, y, yd, xd)``."""
+    rows = _rows(axes, x.element_strides, y.element_strides, yd.element_strides, xd.element_strides)
+    shape = tuple(r.axis.nx for r in rows)
+    kernel = getattr(lib, f"mat_pool_back_{x.dtype.char}")
+    return _pooling(kernel, axes, rows, shape, y, prod(shape[:-1]) if y.size else 0)

@@ -27,9 +27,9 @@ _NAMES = {
     "cpu.blas_kernels": """is_long long_vectors one_call prepare_dot prepare_gemm
         prepare_gemm_batched prepare_gemv prepare_ger prepare_iamax prepare_syrk
         prepare_systems prepare_trsm vectors""",
-    "cpu.conv": "prepare_conv prepare_conv_to_w prepare_conv_to_x",
+    "cpu.conv": """prepare_conv prepare_conv_to_w prepare_conv_to_x prepare_convolve prepare_pool
+        prepare_pool_back prepare_to_w prepare_to_x""",
     "cpu.integer_matmul": "prepare_integer_matmul prepare_scaled_matmul",
-    "cpu.nn": "prepare_convolve prepare_pool prepare_pool_back prepare_to_w prepare_to_x",
     "cpu.permute": "prepare_copy",
     "cpu.reduce": "prepare_scan reduction"}
 _AT_FIRST_USE = {name: module for module, names in _NAMES.items() for name in names.split()}

@@ -171,15 +171,9 @@ def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,
     doctest. `implementation` computes where `rule` itself does not. A device computes with the
     dtype characters `on_device`.
     """
-    def check(x: Input, out: Output) -> None:
-        check_out(rule, out, x, name=name)
-
-    kernel = _operation(check, name, f"Return {doc}.")
-    kernel.result_of = lambda x, out: (x.shape, result_dtype(rule, x))
-    _prepare_kernels(kernel, name, rule, on_device)
+    kernel = _of_one(name, rule, doc, on_device)
     kernel.meets_read = meets_read
     kernel.on("array")(implementation or rule)
-
     function = FunctionOfOne(kernel, rule)
     example = _example(f"mat.{name}(mat.array({sample}))", name, sample, gives)
     public = _public(function, kernel, unary_doc(name, doc, example))
@@ -189,6 +183,17 @@ def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,
         bind(f"__{operator}__", function)
         OPERATORS[f"__{operator}__"].operation = kernel
     return public
+
+
+def _of_one(name: str, rule: np.ufunc, doc: str, on_device: str = EVERY) -> MatOp:
+    """Declare an operation of one operand, with the kernels of its name."""
+    def check(x: Input, out: Output) -> None:
+        check_out(rule, out, x, name=name)
+
+    kernel = _operation(check, name, f"Return {doc}.")
+    kernel.result_of = lambda x, out: (x.shape, result_dtype(rule, x))
+    _prepare_kernels(kernel, name, rule, on_device)
+    return kernel
 
 
 @cache
@@ -307,14 +312,8 @@ def _in_float32(*operands: Operand) -> bool:
 
 def test(name: str, rule: np.ufunc, doc: str) -> Function:
     """Declare ``name(x, out=None)``, a test of each element, without methods; return it."""
-    def check(x: Input, out: Output) -> None:
-        check_out(rule, out, x)
-
-    kernel = _operation(check, name, f"Return {doc}.")
-    kernel.result_of = lambda x, out: (x.layout.shape, result_dtype(rule, x))
-    _prepare_kernels(kernel, name, rule)
+    kernel = _of_one(name, rule, doc)
     kernel.on("array", silent=True)(rule)
-
     return _public(FunctionOfOne(kernel, rule), kernel, unary_doc(name, doc))
 
 

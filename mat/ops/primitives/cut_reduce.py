@@ -5,6 +5,7 @@ of the result, or along those that are reduced, too, by a tree of the results of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from math import prod
 from typing import Any, Generic, TypeVar
@@ -133,20 +134,18 @@ def with_axes(out: Mat, axes: Ints, keepdims: bool) -> Mat:
     return out.over(layout)
 
 
+@dataclass
 class Merged(Parts[Mat]):
     """Parts whose results, by `operation`, are merged by a function of two operands.
 
     `accumulates`: 16-bit floats become float32 before, and `as_real` integers float64.
     """
 
+    operation: Op
+    merge: Function
+    accumulates: bool = False
+    as_real: bool = False
     besides = 3
-
-    def __init__(self, operation: Op, merge: Function, accumulates: bool = False,
-                 as_real: bool = False) -> None:
-        self.operation = operation
-        self.merge = merge
-        self.accumulates = accumulates
-        self.as_real = as_real
 
     def _dtype(self, dtype: DType) -> DType:
         if self.accumulates and dtype.char in HALVES + FLOAT8:

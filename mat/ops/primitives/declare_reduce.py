@@ -304,7 +304,7 @@ class Reduction:
 
     def fits_device(self, x: Mat, out: Mat) -> bool:
         """Return whether the kernels of a device take these operands."""
-        return out.dtype == self.result_dtype(x.dtype) and x.ndim <= DEVICE_RANK
+        return x.ndim <= DEVICE_RANK and self.fits_compiled(x, out)
 
     def kernel(self, char: str) -> str:
         """Return the name of the compiled kernel for elements of a dtype character."""

@@ -64,38 +64,16 @@ def only_packed(layout: Layout) -> bool:
     return False
 
 
-def check_dtype(name: str, x: Mat) -> None:
-    """Raise `DTypeError` unless the kernels can draw elements of x's dtype."""
-    if x.dtype.char not in EACH[name]:
-        raise DTypeError(f"random words do not become {x.dtype}")
-
-
-# the signature is the kernel's: the last four numbers are the generator's state
-@op(method="", by_form=True, name="uniform_")
-def uniform(limit: Scalar, below: Scalar, key_low: Scalar, key_high: Scalar, low: Scalar,
-            high: Scalar, x: Output) -> None:
-    """Draw ``x <- u * limit``, at most `below`, for `u` of 24 or 53 bits."""
-    check_dtype("uniform", x)
-
-
-# the signature is the kernel's
-@op(method="", by_form=True, name="normal_")
-def normal(mean: Scalar, stddev: Scalar, key_low: Scalar, key_high: Scalar, low: Scalar,
-           high: Scalar, x: Output) -> None:
-    """Draw ``x <- z * stddev + mean``."""
-    check_dtype("normal", x)
-
-
-# the signature is the kernel's
-@op(method="", by_form=True, name="bernoulli_")
-def bernoulli(last: Scalar, one: Scalar, key_low: Scalar, key_high: Scalar, low: Scalar,
+def _declare(name: str, reference: Function, doc: str) -> Op:
+    """Declare draws by kernels, or by `reference` in NumPy: of two numbers, and the generator's."""
+    # the signature is the kernel's: the last four numbers are the generator's state
+    def check(first: Scalar, second: Scalar, key_low: Scalar, key_high: Scalar, low: Scalar,
               high: Scalar, x: Output) -> None:
-    """Draw ``x <- one`` where a word is not above `last`, else 0."""
-    check_dtype("bernoulli", x)
+        if x.dtype.char not in EACH[name]:
+            raise DTypeError(f"random words do not become {x.dtype}")
 
-
-def _implement(operation: Op, name: str, reference: Function) -> None:
-    """Register the kernels, and `reference`, the implementation in NumPy."""
+    check.__name__, check.__doc__, check.__module__ = name, doc, __name__
+    operation = op(check, method="", by_form=True, name=f"{name}_")
     operation.cut_by(by_counters(operation, EACH[name]))
 
     @operation.prepare("cuda", dtypes="".join(EACH[name]), fits=only_packed)
@@ -103,18 +81,22 @@ def _implement(operation: Op, name: str, reference: Function) -> None:
     def random_kernel(engine: Engine, x: Mat) -> Engine:
         return engine.prepare_random(name, blocks(name, x.dtype, x.size), x)
 
-    @operation.on("array")
-    def random_numpy(np: Engine, *values: Operand) -> None:
+    @operation.on("array", bare=True)
+    def random_numpy(*values: Operand) -> None:
         *numbers, x = values
         flat = x.reshape(-1) if x.flags.c_contiguous else np.empty(x.size, x.dtype)
         reference(flat.view(flat.real.dtype), *numbers)
         if not x.flags.c_contiguous:
             x[...] = flat.reshape(x.shape)
 
+    return operation
 
-_implement(uniform, "uniform", philox.uniform)
-_implement(normal, "normal", philox.normal)
-_implement(bernoulli, "bernoulli", philox.bernoulli)
+
+uniform = _declare("uniform", philox.uniform,
+                   "Draw ``x <- u * first``, at most `second`, for `u` of 24 or 53 bits.")
+normal = _declare("normal", philox.normal, "Draw ``x <- z * second + first``.")
+bernoulli = _declare("bernoulli", philox.bernoulli,
+                     "Draw ``x <- second`` where a word is not above `first`, else 0.")
 
 
 # Common to the methods

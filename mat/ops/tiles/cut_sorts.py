@@ -8,6 +8,7 @@ the host, elements at equal distances in the runs say which these are.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -69,27 +70,24 @@ def sort_runs(sorting: Sorting, x: Mat, out: Mat, descending: bool, budget: int)
     for start in range(0, x.size, length):
         here = slice(start, start + length)
         part, to = staged(x[here]), runs[here]
-        yield Tile(_sorted_part(sorting, part, to, descending), (part,), (to,),
+        yield Tile(partial(_sort_part, sorting, part, to, descending), (part,), (to,),
                    passed=nothing)
     yield Tile(lambda: None)  # when the next one is asked for, all runs are sorted
     for here, pieces in _merges(runs, length):
         part, result = _joined(runs, pieces), StagedResult(out[here], out.dtype, False)
-        yield Tile(_merged_part(sorting, part, result, descending), (part,), (result.target,),
-                   passed=nothing)
+        yield Tile(partial(_merge_part, sorting, part, result, descending), (part,),
+                   (result.target,), passed=nothing)
 
 
-def _sorted_part(sorting: Sorting, part: Mat, to: Mat, descending: bool) -> Callable[[], object]:
-    return lambda: sorting.sort(sorting.opposite(part) if descending else part, to)
+def _sort_part(sorting: Sorting, part: Mat, to: Mat, descending: bool) -> None:
+    sorting.sort(sorting.opposite(part) if descending else part, to)
 
 
-def _merged_part(sorting: Sorting, part: Mat, result: StagedResult,
-                 descending: bool) -> Callable[[], object]:
-    def run() -> None:
-        sorting.sort(part, result.target)
-        if descending:
-            result.target.assign_(sorting.opposite(result.target))
-        result.finish()
-    return run
+def _merge_part(sorting: Sorting, part: Mat, result: StagedResult, descending: bool) -> None:
+    sorting.sort(part, result.target)
+    if descending:
+        result.target.assign_(sorting.opposite(result.target))
+    result.finish()
 
 
 def argsort_runs(sorting: Sorting, x: Mat, out: Mat, descending: bool,
@@ -100,35 +98,30 @@ def argsort_runs(sorting: Sorting, x: Mat, out: Mat, descending: bool,
     for start in range(0, x.size, length):
         here = slice(start, start + length)
         part = staged(x[here])
-        yield Tile(_ordered_part(sorting, part, runs[here], places[here], start, descending),
+        yield Tile(partial(_order_part, sorting, part, runs[here], places[here], start, descending),
                    (part,), (runs[here], places[here]), passed=nothing)
     yield Tile(lambda: None)  # when the next one is asked for, all runs are sorted
     for here, pieces in _merges(runs, length):
         part, at = _joined(runs, pieces), _joined(places, pieces)
         result = StagedResult(out[here], out.dtype, False)
-        yield Tile(_merged_order(sorting, part, at, result), (part, at), (result.target,),
+        yield Tile(partial(_merge_order, sorting, part, at, result), (part, at), (result.target,),
                    passed=nothing)
 
 
 # the parameters are those of a run
-def _ordered_part(sorting: Sorting, part: Mat, run: Mat, places: Mat, start: int,
-                  descending: bool) -> Callable[[], object]:
-    def order() -> None:
-        keys = sorting.opposite(part) if descending else part
-        sorting.argsort(keys, places)
-        sorting.take(keys, places, run)
-        sorting.add(places, start, places)
-    return order
+def _order_part(sorting: Sorting, part: Mat, run: Mat, places: Mat, start: int,
+                descending: bool) -> None:
+    keys = sorting.opposite(part) if descending else part
+    sorting.argsort(keys, places)
+    sorting.take(keys, places, run)
+    sorting.add(places, start, places)
 
 
-def _merged_order(sorting: Sorting, part: Mat, at: Mat,
-                  result: StagedResult) -> Callable[[], object]:
-    def run() -> None:
-        order = new_like(part, part.shape, _INDICES)
-        sorting.argsort(part, order)
-        sorting.take(at, order, result.target)
-        result.finish()
-    return run
+def _merge_order(sorting: Sorting, part: Mat, at: Mat, result: StagedResult) -> None:
+    order = new_like(part, part.shape, _INDICES)
+    sorting.argsort(part, order)
+    sorting.take(at, order, result.target)
+    result.finish()
 
 
 # Which elements of the runs belong to a part of the result
