@@ -481,8 +481,7 @@ class Layout:
 
     def part(self, items: tuple[object, ...]) -> Layout:
         """Return ``self[items]``; compiled, raise OverflowError for bounds beyond C's integers."""
-        found: Layout = self.selected(items, False)
-        return found
+        return self.selected(items, False)
 
     def selected(self, items: tuple[object, ...], plain: bool) -> Any:
         """Return the same; with `plain`, None for other items than slices, `int`, ``...``, None."""

@@ -221,8 +221,7 @@ def _way(mode: str) -> dict[str, int]:
 
 def pages_of(handle: object) -> FilePages | None:
     """Return the pages of a file that an array is over, or None."""
-    found: FilePages | None = _base_of(handle, FilePages)
-    return found
+    return _base_of(handle, FilePages)
 
 
 def _base_of(handle: object, kind: type) -> Any:

@@ -279,9 +279,8 @@ class Op(Declaration):
         return plan
 
     def carry_out_over_files(self, args: Arguments, kwargs: Keywords) -> tuple[object] | None:
-        found: tuple[object] | None = plugin("ops.tiles.file_tiles").carry_out_over_files(
+        return plugin("ops.tiles.file_tiles").carry_out_over_files(
             self, _as_now(args), kwargs)
-        return found
 
     # Calls that have no plan yet, or that compute on a device
 

@@ -76,8 +76,7 @@ def target_of(fold: Node) -> Mat:
     """Return where the results of a reduction of rows go."""
     storage = fold.wanted()
     if storage is None:
-        found: Mat = fold.form.new(fold.enabled, None)
-        return found
+        return fold.form.new(fold.enabled, None)
     view = _maker.make()
     view._set_up(storage, fold.form.layout, fold.form, fold.enabled)
     return view

@@ -56,8 +56,7 @@ def read_by(argument: Argument) -> Iterator[Leaf | Node]:
 
 def shape_of(one: Leaf | Node) -> Ints:
     """Return the shape of a leaf or a node."""
-    found: Ints = one.view.shape if isinstance(one, Leaf) else one.form.shape
-    return found
+    return one.view.shape if isinstance(one, Leaf) else one.form.shape
 
 
 def views_read_by(argument: Argument) -> list[Mat]:

@@ -112,16 +112,11 @@ def is_among(node: Node, found: list[Node]) -> bool:
 def in_passes(nodes: list[Node]) -> Iterator[list[Node]]:
     """Yield nodes for one pass after another, each carried out before the next is asked for."""
     some: list[Node] = []
-    found: dict[Node, int] = {}
     for node in nodes:
-        grown = dict(found)
-        add_after_operands(node, grown)
-        if some and len(grown) > MOST_NODES:
+        if some and len(in_order([*some, node])) > MOST_NODES:
             yield some
-            some, grown = [], {}
-            add_after_operands(node, grown)
-        found = grown
-        if node in found:
+            some = []
+        if node.leaf is None:
             some.append(node)
     if some:
         yield some

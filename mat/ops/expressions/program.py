@@ -269,8 +269,7 @@ class FusedOp(Op):
     def shape(self, operands: tuple[Operand, ...]) -> Ints:
         """Return the shape of the elements of all instructions."""
         if not self.structure.folds:
-            found: Ints = operands[-1].shape
-            return found
+            return operands[-1].shape
         read = operands[:len(operands) - len(self.structure.folds)]
         return broadcast_shapes([x.shape for x in read if isinstance(x, Mat)])
 
@@ -448,8 +447,7 @@ class FusedRows(FusedOp):
 
     def kernel(self, cuda: Engine, program: list[Any], operands: Arguments) -> Function:
         """Return the kernel that `lines` has found."""
-        kernel: Function = program[0]
-        return kernel
+        return program[0]
 
 
 class Operands:

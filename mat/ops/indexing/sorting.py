@@ -101,8 +101,7 @@ def _in_tiles(operation: MatOp, by_runs: Function) -> Cutter:
         # whose ascending order is the descending one
         opposite=lambda x: (ufuncs.invert if x.dtype.kind in "biu" else negative)(x),
         take=lambda x, indices, out: gather(x, indices, out, 0, (0,)), add=add)
-    cutter: Cutter = cut_sorts.by_sorted_lines(operation, sorting, by_runs)
-    return cutter
+    return cut_sorts.by_sorted_lines(operation, sorting, by_runs)
 
 
 _sort.cut_by(made_later(lambda: _in_tiles(_sort, cut_sorts.sort_runs)))
@@ -564,5 +563,4 @@ def histogram_of(x: Mat, edges: Sequence[float] | Array) -> Mat:
     at = adopted(np.asarray(edges))
     flat = sort(x.contiguous().reshape(-1))
     starts, end = searchsorted(flat, at[:-1]), searchsorted(flat, at[-1:], right=True)
-    found: Mat = scan.differences([starts, end], 1, 0)
-    return found
+    return scan.differences([starts, end], 1, 0)

@@ -175,9 +175,8 @@ def matmul_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Til
         left, out = left[None], out[..., None, :]
     inner = _can_add(a, b, out)
     cuts = plugin("ops.tiles.cut_products")
-    tiles: Iterator[Tile] = cuts.stack_tiles(
+    return cuts.stack_tiles(
         cuts.MatrixProduct(left, right, out, None, _multiply, inner), budget)
-    return tiles
 
 
 def _can_add(a: Mat, b: Mat, out: Mat) -> bool:

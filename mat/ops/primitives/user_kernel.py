@@ -104,9 +104,8 @@ class OnePass(Op):
     def values(self, mats: tuple[Operand, ...]) -> Mat:
         """Return a Mat of the form of what the kernel computes, whose elements are never there."""
         names = (x.name for x in self.kernel.declared)
-        found: Mat = self.kernel.made(self.kernel.declared[-1],
-                                      dict(zip(names, mats, strict=False)))
-        return found
+        return self.kernel.made(self.kernel.declared[-1],
+                                dict(zip(names, mats, strict=False)))
 
     def _result_of(self, *args: Any) -> tuple[Ints, DType]:
         assert self.reduction.result_of is not None
@@ -664,9 +663,8 @@ class KernelReduction:
             found = one.reduced(mats) if in_use() is CPU else None
             if found is not None and (out is None or out.dtype == found.dtype):
                 return found if out is None else out.assign_(found)
-        result: Mat = self.reduction(self.map(*args, **kwargs), axis=axis, out=out,
-                                     keepdims=keepdims)
-        return result
+        return self.reduction(self.map(*args, **kwargs), axis=axis, out=out,
+                              keepdims=keepdims)
 
     def _one_pass(self, axis: AxisLike, keepdims: bool) -> OnePass:
         """Return the operation with these settings."""
