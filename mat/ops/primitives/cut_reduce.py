@@ -175,6 +175,7 @@ class Averaged(Merged):
         out.assign_(elementwise.divide(part, float(count), part))
 
 
+@dataclass
 class Moments(Parts[tuple[int, Mat, Mat]]):
     """Numbers of elements, means and sums of squares of the distances from these, of real numbers.
 
@@ -182,8 +183,8 @@ class Moments(Parts[tuple[int, Mat, Mat]]):
     (1983). The settings are ``ddof`` and ``root``.
     """
 
-    def __init__(self, mean: Op, variance: Op) -> None:
-        self.mean, self.variance = mean, variance
+    mean: Op
+    variance: Op
 
     def of(self, x: Mat, axes: Ints, window: Window) -> tuple[int, Mat, Mat]:
         count = prod(x.shape[k] for k in axes)

@@ -21,6 +21,7 @@ from ...matrix.delegate import delegate
 from ...matrix.mat import Mat
 from ...matrix.methods import bind
 from ...support.dtypes import (
+    BOOL,
     BY_CHAR,
     DISTINCT,
     FLOAT8,
@@ -193,7 +194,7 @@ RANK = 32  # axes that compiled kernels can step along
 DEVICE_RANK = 8  # the same of those of a device
 ON_DEVICE = DISTINCT  # dtypes of which a device has kernels
 # of the names of compiled kernels
-SUFFIXES = {char: BY_CHAR[char].suffix for char in INTEGERS} | {c: c for c in REAL_TYPES}
+SUFFIXES = {c: BY_CHAR[c].suffix for c in INTEGERS} | {c: c for c in REAL_TYPES} | {BOOL: "1"}
 _DOC = """{summary}
 
 Parameters
@@ -233,16 +234,16 @@ class Reduction:
     silent = False  # NumPy never warns of it
     compiled = ""  # the dtype characters of which there are compiled kernels
     compiled_name = ""  # in native/cpu/reduce.c; as `name` if it is not given
+    of_bools = ""  # the same, of the kernel that computes the result of booleans
+    suffixes: ClassVar[dict[str, str]] = SUFFIXES  # of the names, by dtype characters
     divides = False  # the compiled kernel is to divide by the number of elements
     # the element-wise function that merges the results of parts; None: there is none
     merge: ClassVar[Function | None] = None
     accumulates = False  # in more precision than 16-bit floats have
     neutral: ClassVar[Number] = NO_VALUE  # the result for no elements
     signature: ClassVar[Function] = staticmethod(as_mean)  # of the function: one of NumPy's
-
-    def device_type(self, cuda: Engine) -> object:
-        """Return the class of the device's kernels, or None if there is none."""
-        return None
+    # makes the class of kernels of a device's engine; None: there is none
+    device_type: ClassVar[Any] = None
 
     def cutter(self, operation: Op, cutters: Any) -> Any:
         """Return how the operation is cut into tiles, by the module of such cutters."""
@@ -308,7 +309,8 @@ class Reduction:
 
     def kernel(self, char: str) -> str:
         """Return the name of the compiled kernel for elements of a dtype character."""
-        return f"mat_{self.compiled_name or self.name}_{SUFFIXES[char]}"
+        of_bools = self.of_bools if char in BOOL else ""
+        return f"mat_{of_bools or self.compiled_name or self.name}_{self.suffixes[char]}"
 
     def prepare(self, cpu: Engine, x: Mat, out: Mat, axis: AxisLike, keepdims: bool) -> Function:
         """Return a compiled kernel for such operands."""
@@ -464,7 +466,7 @@ def _operation(kind: Reduction) -> MatOp:
     kernel.on("array", bare=True, silent=kind.silent)(kind.implementation())
     kernel.prepare("foreign", dtypes=compiled(kind.compiled),
                    when=kind.fits_compiled)(kind.prepare)
-    if type(kind).device_type is not Reduction.device_type:
+    if kind.device_type is not None:
         kernel.prepare("cuda", dtypes=ON_DEVICE, when=kind.fits_device)(kind.prepare_device)
     kernel.reads_once = kernel.folds = True
     kernel.cut_by(made_later(lambda: kind.cutter(kernel, plugin("ops.primitives.cut_reduce"))))

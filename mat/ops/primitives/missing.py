@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from operator import methodcaller
 from typing import ClassVar
 
 import numpy as np
@@ -60,9 +61,7 @@ class NanMax(UfuncReduction):
     of_nothing, silent, accumulates = False, True, False
     compiled, compiled_name = REAL_TYPES, "fmax"
     merge = ufuncs.fmax
-
-    def device_type(self, cuda: Engine) -> object:
-        return cuda.NumberKernels()
+    device_type = methodcaller("NumberKernels")
 
     def fits_device(self, x: Mat, out: Mat) -> bool:
         return x.element_type.char in INEXACT and super().fits_device(x, out)
@@ -78,9 +77,7 @@ class NanMin(NanMax):
     ufunc: ClassVar[np.ufunc] = np.fmin
     compiled_name = "fmin"
     merge = ufuncs.fmin
-
-    def device_type(self, cuda: Engine) -> object:
-        return cuda.NumberKernels(smallest=True)
+    device_type = methodcaller("NumberKernels", smallest=True)
 
 
 largest_number = core_of(NanMax())

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from operator import methodcaller
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,7 +44,8 @@ from .declare_reduce import (
     reduction,
 )
 
-_LARGEST = BY_NAME["uint64"].chars
+# of kernels of sums and products, which of unsigned integers have the same bits
+_OF_WHOLE = SUFFIXES | dict.fromkeys(BY_NAME["uint64"].chars, "i64")
 
 
 def _mean(x: Array, axis: AxisLike = None, keepdims: bool = False,
@@ -58,11 +60,6 @@ def _mean(x: Array, axis: AxisLike = None, keepdims: bool = False,
     return out
 
 
-def _of_whole(name: str, char: str) -> str:
-    """Return the kernel of sums or products, which of unsigned integers have the same bits."""
-    return f"mat_{name}_{'i64' if char in _LARGEST else SUFFIXES[char]}"
-
-
 class Sum(UfuncReduction):
     """Sums."""
 
@@ -72,13 +69,9 @@ class Sum(UfuncReduction):
     signature = staticmethod(as_sum)
     function, ufunc, neutral = staticmethod(np.sum), np.add, 0
     compiled = REAL_TYPES + INTEGERS + BOOL
+    suffixes, of_bools = _OF_WHOLE, "count_nonzero"
     merge = elementwise.add
-
-    def kernel(self, char: str) -> str:
-        return "mat_count_nonzero_1" if char in BOOL else _of_whole(self.name, char)
-
-    def device_type(self, cuda: Engine) -> object:
-        return cuda.SumKernels()
+    device_type = methodcaller("SumKernels")
 
 
 class Product(UfuncReduction):
@@ -89,14 +82,9 @@ class Product(UfuncReduction):
     example = "mat.prod(mat.array([2.0, 3, 4]))", "<Mat () F 24.>"
     signature = staticmethod(as_sum)
     function, ufunc, neutral = staticmethod(np.prod), np.multiply, 1
-    compiled = REAL_TYPES + INTEGERS
+    compiled, suffixes = REAL_TYPES + INTEGERS, _OF_WHOLE
     merge = elementwise.multiply
-
-    def kernel(self, char: str) -> str:
-        return _of_whole(self.name, char)
-
-    def device_type(self, cuda: Engine) -> object:
-        return cuda.ProductKernels()
+    device_type = methodcaller("ProductKernels")
 
 
 class Mean(Reduction):
@@ -109,6 +97,7 @@ class Mean(Reduction):
     signature = staticmethod(as_mean)
     function = staticmethod(_mean)
     compiled, divides = REAL_TYPES + INTEGERS, True
+    device_type = methodcaller("MeanKernels")
 
     def kernel(self, char: str) -> str:
         return f"mat_{'sum' if char in REAL_TYPES else self.name}_{SUFFIXES[char]}"
@@ -121,9 +110,6 @@ class Mean(Reduction):
     def cutter(self, operation: Op, cutters: Any) -> Any:
         sums = cutters.Averaged(vars(sum)["op"], elementwise.add, accumulates=True, as_real=True)
         return cutters.by_parts(operation, sums, self.axes)
-
-    def device_type(self, cuda: Engine) -> object:
-        return cuda.MeanKernels()
 
 
 class Max(UfuncReduction):
@@ -138,13 +124,8 @@ class Max(UfuncReduction):
     of_nothing, silent, accumulates = False, True, False
     compiled = REAL_TYPES + INTEGERS + BOOL
     merge = elementwise.maximum
-    of_bools = "any"  # what computes the same of them
-
-    def kernel(self, char: str) -> str:
-        return f"mat_{self.of_bools}_1" if char in BOOL else Reduction.kernel(self, char)
-
-    def device_type(self, cuda: Engine) -> object:
-        return cuda.ExtremeKernels()
+    device_type = methodcaller("ExtremeKernels")
+    of_bools = "any"
 
 
 class Min(Max):
@@ -156,9 +137,7 @@ class Min(Max):
     function, ufunc = staticmethod(np.min), np.minimum
     merge = elementwise.minimum
     of_bools = "all"
-
-    def device_type(self, cuda: Engine) -> object:
-        return cuda.ExtremeKernels(smallest=True)
+    device_type = methodcaller("ExtremeKernels", smallest=True)
 
 
 class ArgMax(Reduction):
@@ -171,16 +150,11 @@ class ArgMax(Reduction):
     function = staticmethod(assigning(np.argmax))
     one_axis, of_nothing = True, False
     compiled = REAL_TYPES + INTEGERS + BOOL
-
-    def kernel(self, char: str) -> str:
-        return f"mat_{self.name}_1" if char in BOOL else Reduction.kernel(self, char)
+    device_type = methodcaller("PositionKernels")
 
     def cutter(self, operation: Op, cutters: Any) -> Any:
         return cutters.by_places(operation, vars(max)["op"], elementwise.greater, np.argmax,
                                  self.axes)
-
-    def device_type(self, cuda: Engine) -> object:
-        return cuda.PositionKernels()
 
 
 class ArgMin(ArgMax):
@@ -190,12 +164,10 @@ class ArgMin(ArgMax):
     summary = "Return the index of the first smallest element along `axis`, or in row-major order."
     example = "mat.argmin(mat.array([1.0, 3, 2]))", "<Mat () int64 F 0>"
     function = staticmethod(assigning(np.argmin))
+    device_type = methodcaller("PositionKernels", smallest=True)
 
     def cutter(self, operation: Op, cutters: Any) -> Any:
         return cutters.by_places(operation, vars(min)["op"], elementwise.less, np.argmin, self.axes)
-
-    def device_type(self, cuda: Engine) -> object:
-        return cuda.PositionKernels(smallest=True)
 
 
 sum = reduction(Sum())  # NumPy's name

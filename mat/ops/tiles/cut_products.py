@@ -172,7 +172,8 @@ class _Steps:
             view = product.c.over(product.c.layout.part((rows, columns)))
             self.result = StagedResult(view, dtype, product.reads_c)
         beta = (None if first and last else 0) if product.beta is None else product.beta
-        run = partial(_compute, product.multiply, a, b, beta if first else 1, self.result, last)
+        multiply = partial(product.multiply, a, b, beta if first else 1)
+        run = partial(_update, multiply, self.result, last)
         if outer == "m":
             run = partial(_and_use, run, a)
         parts = (a, outer == "m"), (b, outer == "n")
@@ -181,10 +182,9 @@ class _Steps:
         return Tile(run, ahead, (self.result.target,), stays=kept, passed=nothing)
 
 
-# the parameters are those of the product, with a block of the result and whether it is finished
-def _compute(multiply: Multiply, a: Mat, b: Mat, beta: Number | None, result: StagedResult,
-             last: bool) -> object:
-    found = multiply(a, b, beta, result.target)
+def _update(update: Callable[[Mat], object], result: StagedResult, last: bool) -> object:
+    """Carry out the update of a part of the result, the last of which finishes it."""
+    found = update(result.target)
     if last:
         result.finish()
     return found
@@ -212,17 +212,8 @@ def panel_tiles(a: Mat, beta: Number, c: Mat, budget: int,
     width = max(1, (2 * budget - c.nbytes) // max(1, 2 * len(a) * a.element_size))
     for inner in _slices(k, min(width, k)):
         panel = staged(a.over(a.layout.part((slice(None), inner))))
-        yield Tile(partial(_update, update, panel, 1 if inner.start else beta, result,
-                           inner.stop == k), (panel,), (result.target,))
-
-
-# the parameters are those of the update, with the block and whether it is finished
-def _update(update: Callable[[Mat, Number, Mat], object], panel: Mat, beta: Number,
-            result: StagedResult, last: bool) -> object:
-    found = update(panel, beta, result.target)
-    if last:
-        result.finish()
-    return found
+        add = partial(update, panel, 1 if inner.start else beta)
+        yield Tile(partial(_update, add, result, inner.stop == k), (panel,), (result.target,))
 
 
 # Stacks of matrices
