@@ -122,17 +122,10 @@ def _with_axes(w: Array, axes: Windows) -> Array:
 
 
 class WindowGrid(TileGrid):
-    """The grid of the windows of a call.
+    """The grid of the windows of a call along `axes`, those of a batch with windows of one element.
 
-    Parameters
-    ----------
-    axes : tuple of WindowAxis
-        The axes; those of a batch have windows of one element.
-    inputs, outputs : tuple of int
-        The positions of operands that windows see, and of those that have an element for each
-        window. The others stay whole.
-    args : tuple
-        The arguments.
+    `inputs` are the positions of operands that windows see, `outputs` of those that have an element
+    for each window. The others stay whole.
     """
 
     def __init__(self, axes: Windows, inputs: Ints, outputs: Ints, args: Arguments) -> None:

@@ -349,7 +349,7 @@ class Kernel(Op):
             raise KernelError("mat was installed without its compiled parts, which kernels need: "
                               "install a C compiler, and then mat again")
         mats, where = self._split(args)
-        source, shape = self.typed(mats), self._last(mats).shape
+        source, shape = self.typed(mats), mats[self.last].shape
         if not source.walks:
             return cpu.prepare_user_kernel(self.address(source), mats, shape, self.last)
         places = places_of(cpu, source, mats, shape, where)
@@ -407,15 +407,12 @@ class Kernel(Op):
 
     def _on_device(self, *mats: Mat) -> bool:
         """Return whether a device's kernel supports the operands: so many, without overlap."""
-        return len(mats) < _MOST and apart(*mats, self._last(mats))
-
-    def _last(self, mats: tuple[Mat, ...]) -> Mat:
-        return mats[self.last]
+        return len(mats) < _MOST and apart(*mats, mats[self.last])
 
     def prepare_cuda(self, cuda: Engine, *args: Any) -> Engine:
         """Prepare the kernel compiled for the device in use."""
         mats, where = self._split(args)
-        source, shape = self.for_device(self.typed(mats)), self._last(mats).shape
+        source, shape = self.for_device(self.typed(mats)), mats[self.last].shape
         if source.walks:
             check_places(self.__name__, source, mats, shape)
         places = places_of(cuda, source, mats, shape, where) if source.walks else None
@@ -560,7 +557,7 @@ def _checker(operation: Kernel, name: str) -> Function:
         _check_mats(operation.__name__, given, operation.mats, where)
         source = operation.typed(given)
         if source.walks:
-            check_places(operation.__name__, source, given, operation._last(tuple(given)).shape)
+            check_places(operation.__name__, source, given, given[operation.last].shape)
 
     kinds = {x.name: DIRECTIONS[x.direction] for x in operation.declared}
     parameters = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=kind)

@@ -41,16 +41,8 @@ def _share(copied: int, part: int, whole: int, tiles: int, of: int) -> int:
 
 
 class Passing:
-    """The tiles of one call that are carried out; the device is told of the others.
-
-    Parameters
-    ----------
-    device : Device
-        A device that does not compute.
-    written : list of Mat
-        The operands that the call writes.
-    at_home : bool
-        Whether results do not stay on the device.
+    """The tiles of one call that are carried out; the device, which does not compute, is told of
+    the others. The call writes Mats, which do not stay on the device where `at_home`.
     """
 
     def __init__(self, device: Any, written: list[Mat], at_home: bool) -> None:

@@ -60,16 +60,8 @@ def by_host(operation: Function, args: Arguments, kwargs: Keywords) -> Tile:
 
 class StagedResult:
     """A part of a result: `target` is its view, where that is all of a Mat or is on the device
-    already, or a Mat whose elements are copied there in the end, on the host.
-
-    Parameters
-    ----------
-    view : Mat
-        The part.
-    dtype : dtype
-        That of `target`.
-    reads : bool
-        Whether `target` begins with the elements of the part.
+    already, or a Mat of `dtype` whose elements are copied there in the end, on the host. If it
+    `reads`, `target` begins with the elements of the part.
     """
 
     def __init__(self, view: Mat, dtype: DType, reads: bool) -> None:
@@ -96,11 +88,6 @@ class StagedResult:
 class StagedSum(StagedResult):
     """An addition to a part of a result: `target` starts as a Mat of zeros and is added to the part
     at the end, on the host.
-
-    Parameters
-    ----------
-    view : Mat
-        The part.
     """
 
     def __init__(self, view: Mat) -> None:

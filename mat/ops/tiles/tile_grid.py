@@ -19,20 +19,8 @@ class TileGrid:
     """The axes of a call that can be cut, and how its operands are cut with them.
 
     A product has the grid (m, n, k), in which ``a`` has the axes (0, 2), ``b`` (2, 1) and ``c``
-    (0, 1).
-
-    Parameters
-    ----------
-    shape : tuple of int
-        The lengths of the axes.
-    operands : mapping
-        For each position of an operand that is a Mat, its axes.
-    args : tuple
-        The arguments.
-    whole : collection of int
-        Axes that are not cut.
-    besides : iterable
-        Mats and their axes, for views like which a device needs room besides.
+    (0, 1): these are the `operands`, by their positions among the arguments. Axes that are `whole`
+    are not cut. `besides` has Mats and their axes, for views like which a device needs room.
     """
 
     # the parameters are the facts of a grid
@@ -104,7 +92,6 @@ class TileGrid:
                 views[key] = view_of(view, axes, window)
             found[k] = views[key]
         return tuple(found)
-
 
     def block(self, window: tuple[slice, ...], kwargs: Keywords) -> tuple[Arguments, Keywords]:
         """Return arguments and keywords of the call for a window."""
