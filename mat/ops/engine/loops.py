@@ -5,6 +5,7 @@ operands that kernels cannot take as they are.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import cast
 
 import numpy as np
@@ -19,7 +20,6 @@ LOGIC = frozenset((np.logical_and, np.logical_or, np.logical_xor))
 _BOOL, _TRUTHS = np.dtype(np.bool_), frozenset(INTEGERS + FLOATING)
 _WEAK: dict[type, DType | type] = {bool: _BOOL, int: int, float: float,
                                    complex: complex}
-_LOOPS: dict[tuple[object, ...], tuple[DType, ...]] = {}
 
 
 def _kind(value: object) -> DType | type:
@@ -35,17 +35,18 @@ def loop_dtypes(rule: np.ufunc, *operands: Operand) -> tuple[DType, ...]:
         of_mats = {x.element_type for x in operands if isinstance(x, Mat)}
         one = of_mats.pop() if len(of_mats) == 1 else _BOOL
         return (*(one if one.char in _TRUTHS else _BOOL,) * 2, _BOOL)
-    key = (rule, *map(_kind, operands))
-    found = _LOOPS.get(key)
-    if found is None:
-        try:
-            found = _LOOPS[key] = rule.resolve_dtypes((*map(_kind, operands), None))
-        except TypeError:
-            kinds = " and ".join(str(getattr(k, "name", getattr(k, "__name__", k)))
-                                 for k in key[1:])
-            raise DTypeError(f"{rule.__name__} is not defined for {kinds}; convert with "
-                             "astype") from None
-    return found
+    kinds = [_kind(x) for x in operands]
+    try:
+        return _resolved(rule, *kinds)
+    except TypeError:
+        names = " and ".join(str(getattr(k, "name", getattr(k, "__name__", k))) for k in kinds)
+        raise DTypeError(f"{rule.__name__} is not defined for {names}; convert with "
+                         "astype") from None
+
+
+@cache
+def _resolved(rule: np.ufunc, *kinds: DType | type) -> tuple[DType, ...]:
+    return rule.resolve_dtypes((*kinds, None))
 
 
 def is_natural(ufunc: np.ufunc, inputs: Arguments, dtype: DTypeLike) -> bool:

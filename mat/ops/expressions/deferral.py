@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from contextvars import ContextVar
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -132,7 +133,6 @@ class FusedBody(Body):
 
 begin_as_nothing(FusedBody)
 PERMANENT: list[Fused] = []  # that of every context, if the setting `fused` is True
-_rows: dict[tuple[Op, Form, Form, Arguments, Device], bool] = {}
 # with types of C
 _mat, _all, _lock, _threads = Mat, VALUES, EXPRESSIONS.lock, THREADS
 _innermost, _cuts, _recorders = INNERMOST, CUTS, RECORDERS
@@ -390,16 +390,15 @@ def reduces_rows(operation: Op, x: Mat, out: Mat, settings: Arguments, device: D
     """Return whether a reduction has one result for each row, whose shape is kept."""
     if x.ndim < 2 or out.shape != (*x.shape[:-1], 1) or x.shape[-1] < 2 or out.size < 2:
         return False
-    form = form_of_result(x.shape, x.dtype)
-    key = operation, form, out.form, settings, device
-    found = _rows.get(key)
-    if found is None:
-        if len(_rows) > _MOST:
-            _rows.clear()
-        args = form.new(True, None), out, *settings
-        part = fold_part_of(operation, args, device)
-        found = _rows[key] = part is not None and device.facet.engine.is_of_rows(part)
-    return found
+    return _are_rows(operation, form_of_result(x.shape, x.dtype), out.form, settings, device)
+
+
+@lru_cache(_MOST)
+def _are_rows(operation: Op, form: Form, out: Form, settings: Arguments, device: Device) -> bool:
+    """Return the same for Mats of these forms."""
+    args = form.new(True, None), out.new(True, None), *settings
+    part = fold_part_of(operation, args, device)
+    return part is not None and device.facet.engine.is_of_rows(part)
 
 
 def keep(block: Statements, node: Node) -> None:

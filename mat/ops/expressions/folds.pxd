@@ -4,7 +4,6 @@ cimport cython
 from mat.matrix.base cimport Form, MatBase
 from mat.ops.expressions.nodes cimport Leaf, Node
 
-cdef dict _units
 
 
 @cython.locals(node=Node)

@@ -5,6 +5,7 @@ carries out none.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -22,7 +23,6 @@ from .program import fold_of, fold_part_of
 
 # how a reduction is carried out: of elements that are there, in tiles, or as part of a program
 OF_ELEMENTS, IN_TILES, IN_PROGRAM = range(3)
-_units: dict[tuple[object, ...], int] = {}
 _MOST = 1024
 number_of = attrgetter("number")  # of a node, in the order of the statements
 
@@ -109,20 +109,19 @@ def is_cut_on(device: Device) -> bool:
 
 def unit_of(operation: Op, form: Form, out: Form, settings: Arguments, device: Device) -> int:
     """Return the elements of a unit of the reduction in a program; 0 if it cannot be in one."""
-    key = (operation, form, out, settings, None if device is CPU else device)  # its hash takes long
-    found = _units.get(key)
-    if found is None:
-        if len(_units) > _MOST:
-            _units.clear()
-        args: Any = form_of_result(form.shape, form.dtype).new(True, None), out.new(True, None)
-        operation.check(*args, *settings)
-        if device is CPU:
-            fold = fold_of(operation, (*args, *settings))
-            found = 0 if fold is None else fold.unit
-        else:
-            found = int(fold_part_of(operation, (*args, *settings), device) is not None)
-        _units[key] = found
-    return found
+    # the hash of the host takes long
+    return _unit_of(operation, form, out, settings, None if device is CPU else device)
+
+
+@lru_cache(_MOST)
+def _unit_of(operation: Op, form: Form, out: Form, settings: Arguments, device: Any) -> int:
+    """Return the same, None being the host."""
+    args: Any = form_of_result(form.shape, form.dtype).new(True, None), out.new(True, None)
+    operation.check(*args, *settings)
+    if device is not None:
+        return fold_part_of(operation, (*args, *settings), device) is not None
+    fold = fold_of(operation, (*args, *settings))
+    return 0 if fold is None else fold.unit
 
 
 # Which ones go together

@@ -9,7 +9,6 @@ from mat.ops.indexing.values cimport as_source, packed_for
 
 cdef list _in_use, _observers
 cdef Registration _foreign
-cdef dict _KERNELS
 cdef object _INDICES, _BOOL
 cdef HostBlocks _blocks
 cdef int _NOT_CALLED, _AXES
@@ -32,7 +31,6 @@ cdef SelectionKernels _last
 @cython.locals(found=SelectionKernels)
 cdef SelectionKernels _kernels_for(Form form, int axis, int axes, Py_ssize_t count)
 
-cdef SelectionKernels _remembered_for(Form form, int axis, int axes, Py_ssize_t count)
 
 @cython.locals(form=Form, found=Selection, mat=MatBase, axes=int, shape=tuple)
 cpdef Selection selected(MatBase view, object index, int axis)

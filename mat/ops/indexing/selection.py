@@ -9,6 +9,7 @@ shape, and the lengths of indices and of what a mask selects change from call to
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -81,9 +82,7 @@ class SelectionKernels:
             for repeated in ("", "item", "element"))
 
 
-_KERNELS: dict[object, SelectionKernels] = {}
-
-
+_remembered = lru_cache(_MOST)(SelectionKernels)
 _last: SelectionKernels | None = None  # to be used
 
 
@@ -95,17 +94,7 @@ def _kernels_for(form: Form, axis: int, axes: int, count: int) -> SelectionKerne
     found = _last
     if (found is None or found.form is not form or found.axis != axis or found.axes != axes
             or found.count != count):
-        found = _last = _remembered_for(form, axis, axes, count)
-    return found
-
-
-def _remembered_for(form: Form, axis: int, axes: int, count: int) -> SelectionKernels:
-    key = form, axis, axes, count
-    found = _KERNELS.get(key)
-    if found is None:
-        if len(_KERNELS) > _MOST:
-            _KERNELS.clear()
-        found = _KERNELS[key] = SelectionKernels(form, axis, axes, count)
+        found = _last = _remembered(form, axis, axes, count)
     return found
 
 

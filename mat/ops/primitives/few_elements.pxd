@@ -17,7 +17,7 @@ cdef Registration _array
 cdef object _mat, _int64, _float64, _bool, _integers, _byte, _sum_of_bytes
 cdef Calls _max, _min, _sum, _select, _assign, _subtract, _rint, _equal, _all, _clip
 cdef list _masks
-cdef dict _layouts, _spreads, _NO_KEYWORDS
+cdef dict _spreads, _NO_KEYWORDS
 cdef Form _count
 cdef object _interp, _clip_by_numpy
 cdef Py_ssize_t _MOST, _FEW, _FEW_PLACES, _SEARCHED, _LARGEST, _SMALL

@@ -6,6 +6,7 @@ Each returns None, with nothing done, for other operands.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -55,7 +56,6 @@ _integers = np.dtype(int)  # what NumPy makes of bools
 _interp: Function = vars(multiarray)["interp"]  # that NumPy's function calls for real numbers
 _NO_KEYWORDS: Keywords = {}
 _masks: list[int | None] = [None] * 32  # by the number of a dtype
-_layouts: dict[object, Any] = {}  # which keep the forms of views, by shape and strides
 _spreads: dict[object, Spread] = {}  # by shape, strides and numbers
 _MOST_LAYOUTS = 256
 
@@ -677,11 +677,13 @@ def _rolled_in_turn(x: object, shifts: tuple[object, ...], axes: tuple[object, .
 
 def _part(view: Mat, shape: Ints, strides: Ints, displacement: int) -> Mat:
     """Return a view of the storage of `view`."""
-    like = _layouts.get((shape, strides))
-    if like is None:
-        if len(_layouts) > _MOST_LAYOUTS:
-            _layouts.clear()
-        like = Layout.__new__(Layout)
-        like.fill_in(shape, strides, 0)
-        like = _layouts.setdefault((shape, strides), like)
+    like = _layout_like(shape, strides)
     return view._view_of(like.moved_to(displacement))
+
+
+@lru_cache(_MOST_LAYOUTS)
+def _layout_like(shape: Ints, strides: Ints) -> Layout:
+    """Return a layout, which keeps the forms of views."""
+    like = Layout.__new__(Layout)
+    like.fill_in(shape, strides, 0)
+    return like

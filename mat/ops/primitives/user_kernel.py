@@ -10,7 +10,7 @@ import re
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import repeat
 from math import prod
 from typing import Any, NamedTuple
@@ -628,7 +628,7 @@ class KernelReduction:
         self.map: Kernel = Kernel(source, inputs | {written[0]: operands[written[0]]}, origin,
                                   device)
         self.given: Arguments = source, operands, origin, device, name
-        self.passes: dict[tuple[AxisLike, bool], OnePass] = {}
+        self.one_pass = lru_cache(_MOST_PASSES)(partial(OnePass, self.map, self.operation))
         self.__name__ = self.__qualname__ = self.map.__name__
         self.__doc__ = self.map.__doc__
         self.__module__ = self.map.__module__
@@ -651,7 +651,7 @@ class KernelReduction:
             like = [x.dtype for x in (*args, *kwargs.values()) if isinstance(x, Mat)]
             args = tuple(self._as_input(n, x, like) for n, x in zip(names, args, strict=False))
             kwargs = {n: self._as_input(n, x, like) for n, x in kwargs.items()}
-        one = self._one_pass(plain_axis(axis), bool(keepdims))
+        one = self.one_pass(plain_axis(axis), bool(keepdims))
         given = dict(zip(names, args, strict=False)) | kwargs
         mats = tuple(x for n in names if isinstance(x := given.get(n), Mat))
         if len(given) == len(args) + len(kwargs) == len(mats) == len(names):
@@ -662,15 +662,6 @@ class KernelReduction:
                 return found if out is None else out.assign_(found)
         return self.reduction(self.map(*args, **kwargs), axis=axis, out=out,
                               keepdims=keepdims)
-
-    def _one_pass(self, axis: AxisLike, keepdims: bool) -> OnePass:
-        """Return the operation with these settings."""
-        found = self.passes.get((axis, keepdims))
-        if found is None:
-            if len(self.passes) > _MOST_PASSES:
-                self.passes.clear()
-            found = self.passes[axis, keepdims] = OnePass(self.map, self.operation, axis, keepdims)
-        return found
 
     def _as_input(self, name: str, value: Operand, like: list[DType]) -> Operand:
         """Return a number as a Mat without axes, of the declared or the promoted dtype."""
