@@ -24,6 +24,8 @@ BUDGETS = (8, 40, 100, 400)
 # whose results depend on the order in which elements are added or multiplied, which tiles change
 REORDERED = {"reduce.sum", "reduce.prod", "reduce.mean", "reduce.sum_into", "variance.moments",
              "blas_level1.dot", "blas_level1.vdot", "blas_level1.asum", "blas_level1.nrm2"}
+# which have one tile, in which other operations are cut
+OF_OTHERS = {"gathering.pick"}
 REORDERED_MODULES = ("nn", "pooling", "blas_gemm", "blas_level23", "matmul",
                      "conv", "quantization", "linalg", "accumulate_at", "sorting")
 
@@ -77,7 +79,7 @@ def test_cases(rng, name):
         most = max(most, check_cases(name, selection.part(samples, name + dtype, 4)))
     if most < 2:  # of those none is too large for one tile
         most = check_cases(name, samples)
-    assert most > 1
+    assert most == 1 if name in OF_OTHERS else most > 1
 
 
 def check_cases(name, samples):
