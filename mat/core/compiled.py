@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import re
 import sys
 import threading
 import weakref
@@ -17,26 +16,13 @@ from itertools import count
 from types import CodeType, FrameType, MethodType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-
 from ..support.native import core, ffi, lib
+from ..support.source_files import BETWEEN
 
 SourceLine = tuple[CodeType, int] | tuple[CodeType, int, bool] | None
 # one item for each block, of any thread, with a device in use: calls then find out which one
 IN_USE: list[object] = []
 _PACKAGE = __file__.rpartition("core")[0]  # the folder
-
-# Whose source files are: no Python code runs in these matches, and so no handler of a signal
-
-
-_PYTHON = re.escape(threading.Thread.run.__code__.co_filename.rpartition("threading")[0])
-_NUMPY = re.escape(os.path.dirname(np.__file__) + os.sep)
-_PACKAGES = ".*(?:site-packages|dist-packages)"  # they may be in the folder of Python's library
-
-# files of Python's library and of NumPy: what lines in them call, a line elsewhere calls by them
-BETWEEN: re.Pattern[str] = re.compile(f"{_NUMPY}|<frozen |{_PYTHON}(?!{_PACKAGES})", re.DOTALL)
-# files of Python's library and of all installed ones
-INSTALLED: re.Pattern[str] = re.compile(f"<frozen |{_PYTHON}|{_PACKAGES}", re.DOTALL)
 
 
 def line_above(frame: FrameType | None) -> SourceLine:

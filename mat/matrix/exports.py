@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.compiled import BLOCKS, INSTALLED, THREADS
+from ..core.compiled import BLOCKS, THREADS
 from ..core.export import ExportRecord
 from ..core.observers import OBSERVERS
 from ..core.registry import Facet
 from ..facets.array import ARRAY, array_kept_by
 from ..support.dtypes import EXTENSIONS
+from ..support.source_files import INSTALLED
 from ..support.types import Array, DTypeLike, Nested, Presented
 from .base import is_numpys
 from .brief_copies import LARGE
