@@ -88,6 +88,18 @@ def test_reading_and_writing(there, rng, name):
             same(x, b)
 
 
+def test_a_mask_apart_from_an_integer(there, rng):
+    """Its axes come first in the result, and not in the matrix: both of the same length here."""
+    a = rng.standard_normal((2, 3, 3))
+    for index in ((1, slice(None), a[0, 0] > a[0, 0].min()), (1, None, a[0] > 0)):
+        for spelled in (index, as_mats(index)):
+            x, b = moved(a), a.copy()
+            same(x[spelled], a[index])
+            x[spelled] = -1
+            b[index] = -1
+            same(x, b)
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", ["bool", "int16", "float64", "complex128"])
 def test_layouts_and_dtypes(there, rng, dtype, layout):

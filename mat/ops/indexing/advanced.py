@@ -79,7 +79,8 @@ class Advanced:
     def get(self) -> Mat:
         """Return a new Mat with the selected elements."""
         mask = self.mask
-        if mask is not None and not self.place and self.view.layout.size:
+        # the place may be 0 without that, where the mask is apart from an integer
+        if mask is not None and not self.chosen[0] and self.view.layout.size:
             return picked(self.view, mask)
         at, _ = self.positions()
         return gathered_at(self.view, at, self.place, self.chosen)
@@ -101,9 +102,9 @@ class Advanced:
 
     def fill(self, mask: Mat, value: Mat) -> None:
         """Overwrite the elements that a mask selects with the only one of `value`."""
-        view = self.view
-        ones = (1,) * (view.ndim - mask.ndim - self.place)
-        where = mask.contiguous().reshape((1,) * self.place + mask.shape + ones)
+        view, before = self.view, self.chosen[0]
+        ones = (1,) * (view.ndim - mask.ndim - before)
+        where = mask.contiguous().reshape((1,) * before + mask.shape + ones)
         if where.storage is view.storage:
             where = where.copy()
         select(where.broadcast_to(view.shape), value.reshape(()).broadcast_to(view.shape), view,
