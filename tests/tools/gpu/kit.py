@@ -143,10 +143,10 @@ def split(packages: dict[str, str], have: dict[str, str]) -> tuple[dict[str, str
 
 def check_compiler(packages: dict[str, str], have: dict[str, str]) -> None:
     """Raise an error if the machine's NVRTC is not the one that compiles the kernels here."""
-    from mat.cuda.runtime.nvrtc import COMPILER  # here: it needs cuda-python
+    from mat.cuda.runtime.nvrtc import Nvrtc  # here: it needs cuda-python
 
     there = have.get("nvidia-cuda-nvrtc") or packages.get("nvidia-cuda-nvrtc", "")
-    ours = COMPILER.version().partition(" ")[2]
+    ours = Nvrtc().version().partition(" ")[2]
     if there and there.split(".")[:2] != ours.split("."):
         raise SystemExit(f"the machine is to have NVRTC {there}, and here is {ours}: its kernels "
                          f"would be compiled again; install nvidia-cuda-nvrtc=={there} here")
