@@ -4,8 +4,10 @@ planted faults, which they find.
 
 import shutil
 
+import numpy as np
 import pytest
 
+import mat
 from mat.cpu import composed as loops
 from mat.cpu import program as cpu_program
 from mat.memories import file_pages
@@ -15,7 +17,7 @@ from mat.support.native import lib
 
 from ..stress.children import outcome_of
 from ..support.composed_programs import composed
-from ..support.fused_programs import KINDS, programs
+from ..support.fused_programs import KINDS, Program, programs
 from ..support.selection import most
 
 pytestmark = [pytest.mark.host, pytest.mark.skipif(lib is None, reason="nothing is pending")]
@@ -48,6 +50,19 @@ def test_programs_over_large_files(tmp_path, monkeypatch):
 def test_many_programs(seed, tmp_path):
     for k, options in enumerate(({}, {}, *WHERE.values())):
         programs(1_000_000 * (seed + 1) + 100_000 * k, 20_000, folder=tmp_path, **options)
+
+
+def test_sums_of_terms_that_cancel_out_are_as_near_as_last_bits_of_terms():
+    a = np.random.default_rng(1).normal(0, 150, (12, 8)).astype("f4")
+    for seed in range(40):  # some sum terms of up to 170,000 to about 0
+        program = Program(f"{seed}")
+        program.values = [(mat.array(a), mat.array(a), a.copy())]
+        program.standard_in_place()
+    terms, one = np.array([1e5, -1e5], "f4"), mat.ones(1, dtype="f4")
+    program.adjusted(one, one, np.array([1.5], "f4"), terms)
+    for off, of in ((3, terms), (1.5, 1)):
+        with pytest.raises(AssertionError):
+            program.adjusted(one, one, np.array([off], "f4"), of)
 
 
 # Planted faults

@@ -103,8 +103,10 @@ class Program(Reductions):
             return
         raise AssertionError(f"not raised: {error!r}")
 
-    def adjusted(self, result, expected, array):
-        """Return results; functions of other last bits than NumPy's have those of `mat`."""
+    def adjusted(self, result, expected, array, terms=0):
+        """Return results; functions of other last bits than NumPy's have those of `mat`. Terms are
+        what has been summed: where they cancel out, sums differ by last bits of them.
+        """
         if not isinstance(expected, mat.Mat):
             check(result, expected)
             return None
@@ -116,7 +118,8 @@ class Program(Reductions):
             short = array.dtype == "e"
             with np.errstate(all="ignore"):  # in another order, sums and products may overflow
                 finite = np.isfinite(found + array)
-                largest = np.max(np.abs(array), initial=0, where=finite)
+                largest = max(np.max(np.abs(array), initial=0, where=finite),
+                              np.max(np.abs(terms), initial=0, where=np.isfinite(terms)))
                 # differences of large values keep the last bits in which means differ
                 near = ~finite | np.isclose(found, array, rtol=1e-2 if short else 1e-4,
                                             atol=1e-2 + (1e-2 if short else 1e-5) * float(largest))

@@ -108,10 +108,13 @@ class Reductions:
         if x[2].dtype == "e":  # means of few digits that cancel out are not NumPy's
             return None
         found = self.each(run, x, own=True)
-        if found is not None:
-            x[2][...] = self.adjusted(*x)[2]
-            self.write(lambda m, x: None, x)
-        return found if more == 3 else found and self.adjusted(*found)
+        if found is None:
+            return None
+        x[2][...] = self.adjusted(*x)[2]
+        if more != 3:
+            found = self.adjusted(*found, terms=x[2])
+        self.write(lambda m, x: None, x)
+        return found
 
     def rows(self):
         """Compute with what the rows of a value, or of an expression, are reduced to."""
