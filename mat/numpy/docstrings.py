@@ -17,7 +17,7 @@ Parameters
 Returns
 -------
 object
-    A Mat, with NumPy's dtype, for each array and each scalar that ``numpy.{name}`` returns.
+    {returns}
 
 Notes
 -----
@@ -25,8 +25,10 @@ Notes
 
 References
 ----------
-https://numpy.org/doc/stable/reference/generated/numpy.{name}.html
+https://numpy.org/doc/stable/reference/{page}.html
 """
+_RETURNS = """A Mat, with NumPy's dtype, for each array and each of NumPy's scalars that
+    ``numpy.{name}`` returns; Python's objects as they are."""
 _EXAMPLE = """
 Examples
 --------
@@ -35,12 +37,22 @@ Examples
 """
 
 
-def docstring(summarized: str, name: str, parameters: Iterable[str], where: str) -> str:
+def docstring(summarized: str, name: str, parameters: Iterable[str], where: str,
+              returns: str = _RETURNS) -> str:
     """Return the docstring for ``numpy.{name}``, with the summary of the function `summarized`."""
     summary, example = summary_of(summarized) or (f"The function ``numpy.{name}`` of Mats.", "")
-    made = _DOC.format(summary=summary, name=name, where=where,
+    made = _DOC.format(summary=summary, name=name, where=where, page=_page_of(name),
+                       returns=returns.format(name=name),
                        parameters=", ".join(parameters) or "none")
     return made + _EXAMPLE.format(example=dedent(example)) if example else made
+
+
+def _page_of(name: str) -> str:
+    """Return where NumPy's reference describes a function."""
+    if name == "random.RandomState.tomaxint":  # has no page of its own
+        return "random/legacy"
+    name = name.replace("lib.stride_tricks.broadcast", "broadcast")  # described under the latter
+    return f"{'random/' * name.startswith('random.')}generated/numpy.{name}"
 
 
 def summary_of(name: str) -> tuple[str, str] | None:

@@ -35,6 +35,7 @@ _FLOAT64 = np.dtype(np.float64)
 _BY_NUMPY = "NumPy computes it on the host, with numbers of this stream."
 _BY_KERNELS = ("Kernels of `mat` draw on the device in use, without a dtype in that of "
                "``mat.settings.dtype``.")
+_FLOAT_OR_MAT = "A Python float where ``numpy.{name}`` returns one, else a Mat."
 
 
 def drawn(function: F) -> F:
@@ -43,7 +44,7 @@ def drawn(function: F) -> F:
     last = code.co_argcount + bool(code.co_flags & inspect.CO_VARARGS)
     parameters = (p for p in code.co_varnames[:last] if p != "self")
     function.__doc__ = docstring(f"random.{function.__name__}", f"random.{name}", parameters,
-                                 _BY_KERNELS)
+                                 _BY_KERNELS, _FLOAT_OR_MAT)
     return function
 
 
