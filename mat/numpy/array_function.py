@@ -163,7 +163,8 @@ def are_ready(args: Arguments, at: tuple[int, ...], adapts: bool) -> bool:
         if k >= count:
             break
         kind = type(args[k])
-        if kind is not _mat_type and not (kind in _numbers if adapts else kind is str and not k):
+        if kind is not _mat_type and not (kind is str and not k) and not (
+                adapts and kind in _numbers):
             return False
     return True
 

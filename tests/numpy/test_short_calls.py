@@ -4,6 +4,7 @@ one, which a device in use or an observer takes.
 
 import inspect
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -48,6 +49,7 @@ CALLS = [  # of the functions that NumPy computes
     (np.digitize, [[0.5, 2, 9], [1.0, 2, 3]], {}), (np.digitize, [[3, 1], [3, 2]], {"right": True}),
     (np.convolve, [[1.0, 2, 3], [1, 10]], {}), (np.convolve, [[1, 2], [3, 4], "same"], {}),
     (np.correlate, [[1.0, 2, 3], [1, 1j]], {"mode": "full"}),
+    (np.einsum, ["ij,ij->i", [[1, 2], [3, 4]], [[5, 6], [7, 8]]], {}),
     (np.unravel_index, [[3, 5], (2, 4)], {}), (np.unravel_index, [[3, 5], (2, 4), "F"], {}),
     (np.linalg.cholesky, [[[4.0, 2], [2, 9]]], {}), (np.linalg.det, [[[1, 2], [3, 4]]], {}),
     (np.linalg.cholesky, [[[4, 2], [2, 9]]], {"upper": True}),
@@ -76,6 +78,18 @@ def test_numpy_computes_with_copies(case):
     for mats, a in zip(given, args, strict=True):
         if isinstance(a, list):
             assert_array_equal(mats.to_numpy(), np.array(a))
+
+
+def test_functions_of_mat_find_it_as_numpys_do():
+    given = ("ij,ij->i", mat.ones((2, 2)), mat.ones((2, 2)))
+    mat.einsum(*given)
+    called = []
+    sys.setprofile(lambda frame, event, arg: called.append(frame.f_code.co_name))
+    try:
+        mat.einsum(*given)
+    finally:
+        sys.setprofile(None)
+    assert "numpy_einsum" not in called
 
 
 def test_named_tuples_keep_their_class():
