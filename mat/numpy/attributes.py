@@ -274,6 +274,10 @@ class MemoryFlags:
 
     __setitem__ = __setattr__
 
+    def __reduce__(self) -> str:
+        raise DTypeError("the flags of a Mat cannot be pickled or copied, as numpy's; they are of "
+                         "its memory: pickle x.flags.num")
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, MemoryFlags) and self.num == other.num
 

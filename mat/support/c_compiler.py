@@ -10,6 +10,7 @@ import atexit
 import functools
 import hashlib
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -43,25 +44,23 @@ class CompileError(Exception):
     """An error of the compiler; its messages are the argument."""
 
 
-def compiler() -> str:
-    """Return the path of the compiler: ``CC``, Python's, or any; `KernelError` without."""
-    wanted: list[str | None] = [os.environ.get("CC"), sysconfig.get_config_var("CC"), "cc", "gcc",
-                                "clang"]
-    names = [name.split()[0] for name in wanted if name]
-    if os.environ.get("CC"):
-        names = names[:1]  # it is requested by name: no other one will do
-    for name in names:
+def compiler() -> tuple[str, ...]:
+    """Return the command of the compiler: ``CC``, Python's, or any; `KernelError` without."""
+    requested = shlex.split(os.environ.get("CC") or "")  # as in "ccache gcc"
+    usual = (*shlex.split(sysconfig.get_config_var("CC") or "")[:1], "cc", "gcc", "clang")
+    commands = [requested] if requested else [[name] for name in dict.fromkeys(usual)]
+    for name, *options in commands:
         found = shutil.which(name)
-        if found and _version(found):
-            return found
-    raise KernelError(NO_COMPILER.format(", ".join(dict.fromkeys(names))))
+        if found and _version(found, *options):
+            return found, *options
+    raise KernelError(NO_COMPILER.format(", ".join(map(" ".join, commands))))
 
 
 @functools.cache
-def _version(path: str) -> str:
+def _version(*command: str) -> str:
     """Return the version that the compiler reports; "" if it does not run."""
     try:
-        return subprocess.run([path, "--version"], capture_output=True, text=True, timeout=60,
+        return subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=60,
                               check=True).stdout
     except (OSError, subprocess.SubprocessError):
         return ""
@@ -82,8 +81,8 @@ def library(source: str, function: str, *flags: str) -> int:
 
     Raise `KernelError` if there is no compiler, `CompileError` with its messages if it fails.
     """
-    path = compiler()
-    parts = (source, path, _version(path), " ".join((*FLAGS, *flags)), os.name, sys.platform)
+    command = (*compiler(), *FLAGS, *flags)
+    parts = (source, " ".join(command), _version(*compiler()), os.name, sys.platform)
     key = hashlib.sha256(_headers() + "\0".join(parts).encode()).hexdigest()[:40]
     target = directory() / f"{key}.so"
     if cached(target) is not None:  # to load a damaged one could end the process
@@ -91,7 +90,7 @@ def library(source: str, function: str, *flags: str) -> int:
             return _load(target, function)
         except (OSError, AttributeError):  # of another system, in a shared directory
             pass
-    _compile([path, *FLAGS, *flags], source, target)
+    _compile(command, source, target)
     return _load(target, function)
 
 
@@ -114,7 +113,7 @@ def _load(target: Path, function: str) -> int:
     return address
 
 
-def _compile(command: list[str], source: str, target: Path) -> None:
+def _compile(command: tuple[str, ...], source: str, target: Path) -> None:
     """Compile in a folder beside `target`, and write the library there."""
     folder = Path(tempfile.mkdtemp(prefix="compile-", dir=target.parent))
     try:

@@ -371,3 +371,10 @@ def test_it_shows_itself_and_hashes_as_the_number():
     assert str(mat.array([1.0])).startswith("<Mat 1 ")
     assert f"{mat.array([1.0, 2.0]).sum()}" == "3.0"
     assert x[...].shape == ()
+
+
+@pytest.mark.parametrize("function", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_flags_of_memory_have_no_copies(function):
+    for x in (np.ones(3), mat.ones(3)):
+        with pytest.raises(TypeError, match="pickle"):
+            function(x.flags)

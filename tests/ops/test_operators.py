@@ -3,12 +3,15 @@ way to the namespace.
 """
 
 import operator
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 import mat
+from mat.errors import DTypeError
 
 from ..support.layouts import INTEGERS, LAYOUTS, NUMPY_DTYPES, check_hidden, place
 
@@ -203,3 +206,26 @@ def test_looking_for_it_moves_nothing():
 def test_other_attributes_are_still_missed():
     with pytest.raises(AttributeError, match="no attribute 'array_ap'"):
         mat.array_ap  # noqa: B018
+
+
+@pytest.mark.parametrize("rule", [operator.lt, operator.le, operator.gt, operator.ge, operator.eq],
+                         ids=lambda f: f.__name__)
+@pytest.mark.parametrize("number", [Decimal(1), Fraction(3, 2), np.longdouble(1)], ids=repr)
+def test_comparisons_with_numbers_of_other_classes(device, rule, number):
+    a = np.arange(4.0)
+    same(rule(mat.array(a), number), rule(a, number))
+    same(operator.ge(mat.array(a), number), operator.le(number, a))
+
+
+@pytest.mark.skipif(np.dtype("longdouble") == np.float64, reason="no wider floats here")
+@pytest.mark.parametrize("rule", [operator.add, operator.mul, operator.pow, mat.maximum],
+                         ids=lambda f: f.__name__)
+@pytest.mark.parametrize("dtype", ["int8", "float64"])
+def test_no_result_has_elements_that_mats_cannot_have(device, rule, dtype):
+    x = mat.ones(3, dtype=dtype)
+    for _ in range(2):
+        with pytest.raises(DTypeError, match=r"use numpy\.\w+ and its array"):
+            rule(x, np.longdouble(2))
+    x = x.astype("float64")
+    x += np.longdouble(1)
+    same(x, np.full(3, 2.0))

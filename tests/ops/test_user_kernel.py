@@ -377,3 +377,13 @@ def test_without_a_compiler_it_says_what_to_install(fresh, monkeypatch, cc):
         k(mat.ones(2), y)
     monkeypatch.delenv("CC")
     assert_array_equal(k(mat.ones(2), y).to_numpy(), [0, 0])
+
+
+@pytest.mark.host
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("env"), reason="no program that calls another one")
+def test_the_compiler_may_be_called_by_another_program(fresh, monkeypatch):
+    monkeypatch.setenv("CC", f"env LC_ALL=C {c_compiler.compiler()[0]}")
+    k = mat.kernel("y = x - 3", x="input", y="output")
+    assert_array_equal(k(mat.ones(2), mat.zeros(2)).to_numpy(), [-2, -2])
+    assert len(list(fresh[0].glob("*.so"))) == 1

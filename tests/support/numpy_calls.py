@@ -336,6 +336,7 @@ FUNCTIONS = {
     "outer": [lambda f, o: f(o.v, o.a), lambda f, o: f(o.v, o.w, o.out((5, 5)))],
     "vdot": [*VECTORS, lambda f, o: f(o.a, o.b)],
     "tensordot": [lambda f, o: f(o.a, o.b), lambda f, o: f(o.c, o.b, 1),
+                  lambda f, o: f(o.c, o.b, np.int8(1)),
                   lambda f, o: f(o.c, o.a, ([1, 2], [0, 1])),
                   lambda f, o: f(o.v, o.w, 0), lambda f, o: f(o.a, o.b, (0, 0)),
                   lambda f, o: f(o.none, o.sq, 1),

@@ -103,12 +103,10 @@ def numpy_tensordot(a: Operand, b: Operand, axes: AxesLike = 2) -> Result:
 
 def _contracted_axes(axes: AxesLike, a: Mat, b: Mat) -> tuple[Axes, Axes]:
     """Return the axes of both to sum over, in pairs; NumPy raises the errors."""
-    pair: Iterable[Iterable[int]]
-    if isinstance(axes, int):
-        pair = range(-axes, 0), range(axes)
-    else:
-        pair = [x if isinstance(x, list | tuple) else (x,) for x in axes]
     try:
+        pair: Iterable[Iterable[int]] = (
+            [x if isinstance(x, list | tuple) else (x,) for x in axes]
+            if isinstance(axes, Iterable) else (range(-axes, 0), range(axes)))
         one, other = ([as_axis(k, m.ndim) for k in used]
                       for used, m in zip(pair, (a, b), strict=True))
     except (TypeError, ValueError, IndexError):

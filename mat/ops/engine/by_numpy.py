@@ -12,7 +12,7 @@ from ...errors import DTypeError, ShapeError
 from ...matrix.delegate import delegate
 from ...matrix.mat import Mat
 from ...support.dtypes import SUPPORTED
-from ...support.types import Arguments, Function, Keywords, Operand
+from ...support.types import Arguments, DType, Function, Keywords, Operand
 from .loops import in_comparison
 
 T = TypeVar("T")
@@ -68,6 +68,12 @@ def call_by_numpy(ufunc: np.ufunc, operands: Arguments, kwargs: Keywords) -> Ope
     return found
 
 
+def other_elements(name: str, dtype: DType) -> DTypeError:
+    """Return the error of a result with elements that no Mat can have."""
+    return DTypeError(f"{name} gives elements of {dtype}, which a Mat cannot have; use "
+                      f"numpy.{name} and its array")
+
+
 def refuse_other_elements(name: str, found: object, outs: tuple[object, ...] = ()) -> None:
     """Raise `DTypeError` for an array, not of the caller's `outs`, that no Mat can hold."""
     if type(found) is Mat:
@@ -78,8 +84,7 @@ def refuse_other_elements(name: str, found: object, outs: tuple[object, ...] = (
                 for notify in tuple(KEPT):
                     notify(name)
                 return
-            raise DTypeError(f"{name} gives elements of {found.dtype}, which a Mat cannot have; "
-                             f"use numpy.{name} and its array")
+            raise other_elements(name, found.dtype)
     elif isinstance(found, dict):
         refuse_other_elements(name, list(found.values()), outs)
     elif isinstance(found, _SEVERAL):

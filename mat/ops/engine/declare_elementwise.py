@@ -8,6 +8,7 @@ implementation.
 
 from __future__ import annotations
 
+import numbers
 import operator
 from collections.abc import Callable
 from functools import cache, partial
@@ -32,6 +33,7 @@ from ...support.dtypes import (
     REAL_TYPES,
     STORED,
     check_operand,
+    is_known_dtype,
     represents,
 )
 from ...support.native import compiled, lib
@@ -39,7 +41,7 @@ from ...support.plugins import imported
 from ...support.types import Arguments, DType, Engine, Function, Operand
 from ..tiles.overlap import apart, apart_from, converted, meets_read, of_one_dtype
 from ..tiles.tile import by_elements
-from .by_numpy import equal_by_numpy
+from .by_numpy import equal_by_numpy, other_elements
 from .functions import CheckValues, FunctionOfOne, FunctionOfTwo, Shortcut, function_of_bounds
 from .loops import LOGIC, as_booleans, as_floats, as_loop_numbers, beyond_integers, loop_dtypes
 from .operands import as_operand, has_priority, is_operand, is_sparse, numpy_gives
@@ -387,7 +389,10 @@ def _result_of(rule: np.ufunc, x: Operand, y: Operand) -> tuple[Ints, DType]:
     """Return shape and dtype of the result of `rule`."""
     shapes = [v.layout.shape for v in (x, y) if isinstance(v, Mat)]
     shape = shapes[0] if len(shapes) == 1 or shapes[0] == shapes[1] else broadcast_shapes(shapes)
-    return shape, result_dtype(rule, x, y)
+    dtype = result_dtype(rule, x, y)
+    if not is_known_dtype(dtype):
+        raise other_elements(rule.__name__, dtype)
+    return shape, dtype
 
 
 # modules whose objects are compared with each element
@@ -405,6 +410,7 @@ def _bind_operators(kernel: MatOp, symbol: str, function: Function, in_place: Fu
                     plain: bool) -> None:
     """Bind the operators of a function of two operands; `plain`: without a check of values."""
     repeats, equates = symbol == "mul", symbol in ("eq", "ne")
+    compares = equates or symbol in ("lt", "le", "gt", "ge")
     rule = getattr(operator, f"__{symbol}__")
 
     def operate(self: Mat, other: object) -> object:
@@ -412,11 +418,12 @@ def _bind_operators(kernel: MatOp, symbol: str, function: Function, in_place: Fu
             return other * int(self)
         if has_priority(other):
             return function(self, other)
-        if is_operand(other) or (equates and not _has_rule(other)):
+        if is_operand(other) or (compares and isinstance(other, numbers.Number)) or (
+                equates and not _has_rule(other)):
             try:
                 return function(self, other)
             except DTypeError as error:
-                if not equates or isinstance(other, Mat):
+                if not compares or isinstance(other, Mat):
                     raise
                 return equal_by_numpy(rule, self, other, error)
         return _with_sparse(rule, self, other, False)
