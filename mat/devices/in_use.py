@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..core.compiled import IN_USE
 from ..core.observers import notify_fallback
@@ -127,12 +127,13 @@ class Device:
     def note_tile(self, nbytes: int, views: tuple[Operand, ...]) -> None:
         """Receive the bytes and the views of a tile that is only planned."""
 
-    def copied(self) -> tuple[int, int]:
-        """Return the bytes that a plan has copied to the device, and home."""
-        raise NotImplementedError
+    def carried_out(self, tiles: Iterator[Any], written: Sequence[Any],
+                    at_home: bool) -> Iterator[Any]:
+        """Return the tiles to carry out of a call: not all, of one that is only planned.
 
-    def note_copied(self, to_device: int, home: int) -> None:
-        """Receive bytes that are copied for tiles that a plan passes over."""
+        It writes Mats, which do not stay on the device where `at_home`.
+        """
+        return tiles
 
     def check_in_use(self) -> None:
         """Raise `DeviceError` unless this device is in use here, by a block or permanently.

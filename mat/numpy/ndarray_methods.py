@@ -18,10 +18,10 @@ from ..matrix.brief_calls import write_briefly
 from ..matrix.delegate import delegate
 from ..matrix.mat import Mat
 from ..matrix.methods import bind, method
+from ..ops.engine.declaration import method_like
 from ..ops.engine.functions import check_is_mat
 from ..ops.engine.operands import as_mat, is_foreign, is_operand, numpy_gives
 from ..ops.engine.operation import named
-from ..ops.engine.roles import method_like
 from ..ops.primitives.copying import sorted_in_place
 from ..support.dtypes import as_element
 from ..support.plugins import at_first_use

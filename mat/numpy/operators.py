@@ -10,8 +10,8 @@ from ..devices.device import Device, device_named, enabled_on
 from ..errors import DeviceError, DTypeError, SettingError, ShapeError
 from ..matrix.mat import Mat
 from ..matrix.methods import bind, method
+from ..ops.engine.declaration import named
 from ..ops.engine.operands import is_operand
-from ..ops.engine.roles import named
 from ..ops.primitives.ufuncs import quotient_and_remainder
 from ..support.plugins import plugin
 from ..support.types import DeviceName, Function, Operand

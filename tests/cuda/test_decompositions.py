@@ -14,9 +14,9 @@ from ..support.layouts import numbers
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
 from mat.cuda.libraries import cusolver
-from mat.ops.linear import decompositions
+from mat.ops.linear import linalg
 
-OPERATIONS = [value for value in vars(decompositions).values()
+OPERATIONS = [value for value in vars(linalg).values()
               if isinstance(value, mat.extend.Op)]
 
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import mat
+from mat.debug import planned_device
 from mat.debug.notebook import names_for
 from mat.debug.planned_device import untouched
 from mat.matrix.delegate import delegate
-from mat.ops.tiles import passing
 from mat.ops.tiles.tiling import _Execution
 
 from ..support.needs import native
@@ -425,7 +425,7 @@ def test_an_expression_without_room_is_planned_in_parts():
 def count_few(patch):
     """Have plans carry out fewer tiles of each call."""
     for name, value in {"BEFORE": 8, "COUNTED": 8, "LAST": 4}.items():
-        patch.setattr(passing, name, value)
+        patch.setattr(planned_device, name, value)
 
 
 @pytest.mark.parametrize("function", [

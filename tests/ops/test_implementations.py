@@ -93,7 +93,8 @@ def run(op, implementation, args, kwargs, mix, wanted):
 # only, in forms of their own: tests/numpy/test_fourier.py, test_decompositions_on_devices.py,
 # tests/ops/test_blocked_factors.py
 PACKED = {"gathering.within", "gathering.mask_starts", "gathering.mask_positions"}
-PARTS = ("blocked.", "blocked_qr.", "decompositions.", "fourier.",
+PARTS = ("blocked.", "fourier.", *(f"linalg.{of}" for of in (
+    "singular", "hermitian", "eigen", "triangular", "orthogonal", "determinants")),
          "scan.cumsum_continued", "scan.cumprod_continued")
 
 

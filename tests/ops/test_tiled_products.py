@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
-from mat.layout.product_blocks import (
+from mat.ops.linear.blas_gemm import gemm, gemm_batched
+from mat.ops.linear.blas_level23 import gemv, ger, syrk, trsm
+from mat.ops.linear.matmul import product
+from mat.ops.tiles.cut_products import (
     ProductForm,
     ProductOperand,
     bytes_moved,
@@ -17,9 +20,6 @@ from mat.layout.product_blocks import (
     least_room,
     product_blocks,
 )
-from mat.ops.linear.blas_gemm import gemm, gemm_batched
-from mat.ops.linear.blas_level23 import gemv, ger, syrk, trsm
-from mat.ops.linear.matmul import product
 
 from ..support import selection
 from ..support.in_tiles import in_tiles

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 import mat
-from mat.ops.engine.roles import unindented
+from mat.ops.engine.declaration import unindented
 from mat.support.unbound import DeferredSignature
 
 pytestmark = pytest.mark.host

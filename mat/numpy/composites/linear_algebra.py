@@ -24,7 +24,6 @@ from ..short_calls import length
 from .in_tiles import in_one_pass
 from .there import REAL, as_dtype, as_floats, different_axes, is_there
 
-decompositions = at_first_use("ops.linear.decompositions")
 linalg = at_first_use("ops.linear.linalg")
 of_ufuncs = at_first_use("numpy.composites.ufuncs")
 selection = at_first_use("numpy.composites.selection")
@@ -72,7 +71,7 @@ def numpy_linalg_det(a: Operand) -> Result:
 def _sign_and_log(a: Mat) -> tuple[Mat, Mat]:
     """Return the signs of determinants, and the logarithms of their moduli."""
     sign, logarithm = (new_like(a, a.shape[:-2], t) for t in (a.dtype, real_of(a.dtype)))
-    decompositions.determinants(a, sign, logarithm)
+    linalg.determinants(a, sign, logarithm)
     return sign, logarithm
 
 
@@ -198,7 +197,7 @@ def named(function: Function, *parts: Mat) -> Result:
 def singular_values(a: Mat) -> Mat:
     """Return the singular values of matrices, largest first."""
     shape = (*a.shape[:-2], min(a.shape[-2:]))
-    return decompositions.singular_values(a, new_like(a, shape, real_of(a.dtype)))
+    return linalg.singular_values(a, new_like(a, shape, real_of(a.dtype)))
 
 
 def _svd(a: Mat, full: bool) -> tuple[Mat, Mat, Mat]:
@@ -207,7 +206,7 @@ def _svd(a: Mat, full: bool) -> tuple[Mat, Mat, Mat]:
     u, vh = (new_like(a, (*batch, *shape), a.dtype)
              for shape in ((m, m if full else k), (n if full else k, n)))
     s = new_like(a, (*batch, k), real_of(a.dtype))
-    decompositions.singular_factors(a, u, vh, s)
+    linalg.singular_factors(a, u, vh, s)
     return u, s, vh
 
 
@@ -323,12 +322,12 @@ def _adjoint(x: Mat) -> Mat:
 
 
 def _eigvalsh(a: Mat, lower: bool) -> Mat:
-    return decompositions.hermitian_values(a, new_like(a, a.shape[:-1], real_of(a.dtype)), lower)
+    return linalg.hermitian_values(a, new_like(a, a.shape[:-1], real_of(a.dtype)), lower)
 
 
 def _eigh(a: Mat, lower: bool) -> tuple[Mat, Mat]:
     v, w = new_like(a, a.shape, a.dtype), new_like(a, a.shape[:-1], real_of(a.dtype))
-    decompositions.hermitian_factors(a, v, w, lower)
+    linalg.hermitian_factors(a, v, w, lower)
     return w, v
 
 
@@ -350,7 +349,7 @@ def numpy_linalg_eigvalsh(a: Operand, UPLO: str = "L") -> Result:  # noqa: N803 
 @implements("linalg.eigvals", on_device=1)
 def numpy_linalg_eigvals(a: Operand) -> Result:
     a = _finite(a)
-    w = decompositions.eigen_values(a, _spectrum(a))
+    w = linalg.eigen_values(a, _spectrum(a))
     return w.real.copy() if _all_real(a, w) else w
 
 
@@ -358,7 +357,7 @@ def numpy_linalg_eigvals(a: Operand) -> Result:
 def numpy_linalg_eig(a: Operand) -> Result:
     a = _finite(a)
     w, v = _spectrum(a), new_like(a, a.shape, a.dtype)
-    decompositions.eigen_factors(a, v, w)
+    linalg.eigen_factors(a, v, w)
     if _all_real(a, w):
         return named(np.linalg.eig, w.real.copy(), v)
     return named(np.linalg.eig, w, v if a.dtype.kind == "c" else _of_pairs(v, w))
@@ -406,7 +405,7 @@ def numpy_linalg_qr(a: Operand, mode: str = "reduced") -> Result:
     rows = m if mode == "complete" else min(m, n)
     r = new_like(a, (*batch, rows, n), a.dtype)
     if mode == "r":
-        return decompositions.triangular_factor(a, r)
+        return linalg.triangular_factor(a, r)
     q = new_like(a, (*batch, m, rows), a.dtype)
-    decompositions.orthogonal_factors(a, q, r)
+    linalg.orthogonal_factors(a, q, r)
     return named(np.linalg.qr, q, r)

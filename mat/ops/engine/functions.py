@@ -20,9 +20,9 @@ from ...support.unbound import DeferredSignature
 from ..tiles.overlap import apart_from
 from .by_numpy import call_by_numpy
 from .calls import Calls, is_plain_number
+from .declaration import readable
 from .loops import is_natural
 from .operands import as_mat, as_operand, decides, is_foreign, numpy_gives
-from .roles import readable
 
 F = TypeVar("F", bound=Function)
 CheckValues = Callable[[Operand, Operand], None]

@@ -31,10 +31,18 @@ from ...support.dtypes import check_exact, check_number, is_integer
 from ...support.plugins import plugin
 from ...support.types import Arguments, DType, Function, Keywords, Number, Operand
 from ..tiles.tile import Cutter, Patience, is_too_large
-from .declaration import Declaration
+from .declaration import (
+    Accumulated,
+    Declaration,
+    InOut,
+    Input,
+    InputOrNumber,
+    Output,
+    Scalar,
+    named,
+)
 from .plan import Plan
 from .planning import DEVICES, Implementation, choose, is_of_device, known, make_plan, rank
-from .roles import Accumulated, InOut, Input, InputOrNumber, Output, Scalar, named
 
 __all__ = ["NO_KEYWORDS", "REGISTRY", "Accumulated", "Implementation", "InOut", "Input",
            "InputOrNumber", "MatOp", "Op", "Output", "Scalar", "TypedOp",

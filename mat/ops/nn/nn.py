@@ -27,9 +27,9 @@ from ...support.types import (
     Operand,
     Presented,
 )
+from ..engine.declaration import as_method
 from ..engine.operands import same_dtype
 from ..engine.operation import InOut, Input, Op, op
-from ..engine.roles import as_method
 from ..linear.blas_checks import check_bool
 from ..tiles.overlap import check_disjoint
 from ..tiles.tile import Cutter, Gridded, Tile

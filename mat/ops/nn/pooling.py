@@ -26,8 +26,8 @@ from ...matrix.base import form_of_result
 from ...matrix.mat import Mat
 from ...matrix.methods import bind
 from ...support.types import Array, Engine
+from ..engine.declaration import as_method
 from ..engine.operation import InOut, Input, Output, op
-from ..engine.roles import as_method
 from ..tiles.overlap import check_disjoint
 from .nn import (
     check_derivatives,

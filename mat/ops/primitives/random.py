@@ -24,8 +24,7 @@ from ...support.native import compiled
 from ...support.plugins import plugin
 from ...support.types import Arguments, Array, DType, Engine, Function, Keywords, Number, Operand
 from ..engine.operation import Input, Op, Output, Scalar, op
-from ..tiles.passing import nothing
-from ..tiles.tile import Cutter, Tile, TileTooLarge, by_stacks
+from ..tiles.tile import Cutter, Tile, TileTooLarge, by_stacks, nothing
 from . import philox
 
 

@@ -23,8 +23,7 @@ from ...support.types import Arguments, Array, DType, Engine, Function, Keywords
 from ..engine.functions import check_is_mat
 from ..engine.operation import InOut, Input, MatOp, Op, Output, op
 from ..tiles.overlap import must_copy
-from ..tiles.passing import nothing
-from ..tiles.tile import Cutter, Tile, over
+from ..tiles.tile import Cutter, Tile, nothing, over
 from . import elementwise
 from .declare_reduce import DEVICE_RANK, ON_DEVICE, RANK
 from .joining import concat

@@ -41,9 +41,9 @@ from ...support.dtypes import (
 from ...support.native import lib
 from ...support.types import Arguments, AxisLike, DType, Engine, Function, Keywords, Operand
 from ...support.unbound import DeferredSignature
+from ..engine.declaration import readable
 from ..engine.functions import check_is_mat
 from ..engine.operation import InOut, Input, Op, Output, Scalar
-from ..engine.roles import readable
 from ..expressions.program import NotOnePassError, fold_of
 from ..tiles.overlap import apart, check_disjoint
 from ..tiles.tile import by_elements, or_by_host, over

@@ -18,10 +18,9 @@ from ...devices.in_use import in_use
 from ...layout.shapes import as_axis
 from ...matrix.mat import Mat, new_like
 from ...support.types import Arguments, Array, Keywords
-from .passing import nothing
 from .signatures import lines_along, over
 from .staging import StagedResult, on_host, staged
-from .tile import Cutter, Gridded, Tile, TileTooLarge
+from .tile import Cutter, Gridded, Tile, TileTooLarge, nothing
 
 _INDICES = np.dtype(np.int64)
 

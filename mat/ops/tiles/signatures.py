@@ -21,9 +21,17 @@ from ...layout.strided import Layout
 from ...matrix.mat import Mat
 from ...support.types import Arguments, DType, Keywords, Number
 from .overlap import must_copy
-from .passing import nothing
 from .staging import StagedResult, staged, without_gaps
-from .tile import Cutter, GridAxes, Gridded, Tile, TileTooLarge, calls_of_their_own, span_bytes
+from .tile import (
+    Cutter,
+    GridAxes,
+    Gridded,
+    Tile,
+    TileTooLarge,
+    calls_of_their_own,
+    nothing,
+    span_bytes,
+)
 from .tile_grid import PackedGrid, TileGrid, tile_of, tiles_over
 
 GridOf: TypeAlias = Callable[[Arguments, Keywords], TileGrid]

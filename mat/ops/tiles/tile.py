@@ -87,6 +87,10 @@ class Tile(NamedTuple):
 Cutter: TypeAlias = Callable[[Arguments, Keywords, int], Iterator[Tile]]
 
 
+def nothing() -> None:
+    """Do nothing in place of a tile that only calls an operation."""
+
+
 class TileTooLarge(OutOfDeviceMemory):
     """Raised by a cutter whose smallest tile needs `needed` bytes, more than allowed.
 

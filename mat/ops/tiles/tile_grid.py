@@ -11,8 +11,7 @@ from ...layout.shapes import Ints
 from ...layout.sliding_window import WindowAxis
 from ...matrix.mat import Mat
 from ...support.types import Arguments, Keywords
-from .passing import nothing
-from .tile import GridAxes, Gridded, Tile, TileTooLarge
+from .tile import GridAxes, Gridded, Tile, TileTooLarge, nothing
 
 
 class TileGrid:

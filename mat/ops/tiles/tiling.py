@@ -29,7 +29,6 @@ from ...support.options import current
 from ...support.progress import callback_of
 from ...support.types import Arguments, Array, Keywords
 from .overlap import overlap
-from .passing import Passing
 from .tile import (
     Cut,
     Cuttable,
@@ -225,9 +224,8 @@ class _Execution:
         """Carry out the tiles; return the result of the last one."""
         value, self.count = None, 0
         before: tuple[Mat, ...] = ()
-        if not self.device.computes:
-            written = [x for k in self.operation.written if isinstance(x := self.args[k], Mat)]
-            tiles = Passing(self.device, written, 2 * self.written > self.limit).carried_out(tiles)
+        written = [x for k in self.operation.written if isinstance(x := self.args[k], Mat)]
+        tiles = self.device.carried_out(tiles, written, 2 * self.written > self.limit)
         tile = next(tiles, None)
         while tile is not None:
             following = next(tiles, None)
