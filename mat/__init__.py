@@ -64,7 +64,7 @@ _register_plugin("numpys_random", f"{__name__}.running.numpys_random")
 _register_plugin("testing", f"{__name__}.numpy.namespace.testing")
 _register_plugin("emath", f"{__name__}.numpy.namespace.emath")
 for _name in ("torch", "cupy", "jax"):
-    _register_plugin(f"facet {_name}", f"{__name__}.interop.{_name}_facet")
+    _register_plugin(f"facet {_name}", f"{__name__}.interop.array_libraries")
 for _name in ("blas", "extend", "fft", "lib", "linalg", "nn", "random"):
     _register_plugin(_name, f"{__name__}.{_name}")
 for _name in ("html", "shutil", "tempfile"):
