@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from ..errors import ConflictError
+from ..support.unused import warn_unused
 from .access_record import AccessRecord
 from .compiled import THREADS
 from .cube import Cube, View
@@ -15,7 +16,6 @@ from .direction import INPUT, Direction, join
 from .observers import OBSERVERS
 from .registry import Facet, Presented
 from .source_line import SourceLine
-from .unfitting_use import note_read_only, warn_unused_access, warn_unused_group
 
 _input, _observers, _threads = INPUT, OBSERVERS, THREADS  # with types of C
 
@@ -38,7 +38,7 @@ class Access:
 
     def __dealloc__(self) -> None:  # Cython's name; uncompiled, there is no warning
         if not self.entered and self.view is not None:  # else a garbage collection has cleared it
-            warn_unused_access(self.facet, self.direction)
+            warn_unused(f"x.facet({self.facet.name!r}, {self.direction.value!r})")
 
     def __enter__(self) -> Presented:
         self.check()
@@ -56,7 +56,7 @@ class Access:
                  trace: TracebackType | None) -> None:
         try:
             if kind is not None and self.record is not None:
-                note_read_only(error, self.record)
+                self.record.note_read_only(error)
         finally:  # an interrupt may come before
             self.end(kind is not None)
 
@@ -107,8 +107,9 @@ class AccessGroup:
 
     def __dealloc__(self) -> None:  # Cython's name; uncompiled, there is no warning
         if not self.entered and self.accesses:
-            first = self.accesses[0]
-            warn_unused_group(first.facet, first.direction, len(self.accesses))
+            first, others = self.accesses[0], ", ..." if len(self.accesses) > 1 else ""
+            warn_unused(f"mat.with_facets((x, {first.facet.name!r}, {first.direction.value!r})"
+                        f"{others})")
 
     def __enter__(self) -> tuple[Presented, ...]:
         self.entered = True
@@ -186,7 +187,7 @@ class AccessGroup:
             if kind is not None:
                 for access in self.accesses:
                     if access.record is not None:
-                        note_read_only(error, access.record)
+                        access.record.note_read_only(error)
         finally:  # an interrupt may come before
             self.end_all(kind is not None)
 

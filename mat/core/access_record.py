@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..errors import ConflictError
+from ..errors import ConflictError, MatError
 from .compiled import ArrayLender as NewArrayLender
 from .direction import INPUT, Direction
 from .registry import Facet, Handle, Presented, ViewLike
@@ -84,6 +84,13 @@ class AccessRecord:
     def label(self) -> str:
         """Return a short name for the view that is accessed."""
         return label_of(self.view)
+
+    def note_read_only(self, error: BaseException | None) -> None:
+        """Add to an error about writing a read-only array how it could be for writing."""
+        if (self.direction is INPUT and isinstance(error, (ValueError, TypeError))
+                and not isinstance(error, MatError) and "read-only" in str(error)):
+            error.add_note(f"{self.describe()}: to write it, request 'io', or 'output' to "
+                           "overwrite all of it")
 
 
 def narrowed(runs: Runs, view: ViewLike) -> Runs:

@@ -18,7 +18,6 @@ from ..core.compiled import IN_USE, THREADS
 from ..core.direction import INPUT
 from ..core.observers import OBSERVERS, HostCall
 from ..core.source_line import SourceLine
-from ..core.unfitting_use import note_read_only
 from ..devices.in_use import foretold, note_fallback
 from ..errors import ShapeError
 from ..facets.array import ARRAY
@@ -113,7 +112,7 @@ class Reading:
             storage = mat.storage  # the same as before, since the access is open
             try:
                 if error is not None:
-                    note_read_only(error, record)
+                    record.note_read_only(error)
             finally:  # an interrupt may come before
                 fault = _closed(storage, record, fault)
         if fault is not error and fault is not None:

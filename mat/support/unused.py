@@ -16,17 +16,17 @@ from .native import core
 _PACKAGE = __name__.partition(".")[0]
 
 
-def warn_unused(call: str) -> None:
+def warn_unused(call: str, above: int = 1) -> None:
     """Warn that `call`, as the user wrote it, was not used by ``with``.
 
-    The line is the one at which the object becomes garbage, where the caller of this function was
-    called: that of the call, unless the object was kept. There is no warning where the package
+    The line is the one at which the object becomes garbage, so many frames above: that of the call,
+    unless the object was kept. Compiled code has no frames. There is no warning where the package
     itself does not use one, as after an error, nor at the interpreter's exit, nor uncompiled, where
     an interrupt may come between any two statements before the block is entered.
     """
     if core is None or sys.is_finalizing():
         return
-    frame = sys._getframe(2)
+    frame = sys._getframe(above)
     if _name_of(frame).partition(".")[0] == _PACKAGE or _is_entering(frame):
         return
     warnings.warn_explicit(
@@ -60,4 +60,4 @@ class Unused(weakref.ref[Any]):
 
 def _warn(reference: weakref.ref[Any]) -> None:
     assert isinstance(reference, Unused)
-    warn_unused(reference.call)
+    warn_unused(reference.call, 2)
