@@ -12,14 +12,13 @@ from typing import cast
 
 from ..errors import DTypeError, FormatError
 from ..matrix.creation import adopted
-from ..matrix.file_storage import over_file
 from ..matrix.mat import Mat
 from ..matrix.with_facets import with_facets
 from ..support.types import Bytes, File
 from . import npy, npz, safetensors
 from .api import check_flag, check_mat, expect, write_elements
 from .elements import mapped_array, read_array
-from .memmap import mapping, open_memmap
+from .memmap import mapping, open_memmap, over_file
 from .streams import Callback, Progress, Source, is_path, quoted, reading, title, writing
 
 FORMATS = ("npz", "safetensors")

@@ -25,7 +25,7 @@ from ..ops.engine.by_numpy import LeftToNumPy, leave_if
 from ..ops.engine.operation import named
 from ..support.types import Arguments, Array, Function, Keywords, Operand
 from . import short_floats
-from .composites.there import with_mats_there
+from .operands import with_mats_there
 from .registry import (
     HOLDS,
     IMPLEMENTATIONS,

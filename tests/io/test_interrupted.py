@@ -15,7 +15,7 @@ from ..support.nth_line import interrupted
 pytestmark = [pytest.mark.host, pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
               pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="about Linux")]
 FILES = ("support/cache_dir.py", "io/streams.py", "io/memmap.py", "io/api.py", "io/npy.py",
-         "memories/file_pages.py", "matrix/file_storage.py")
+         "memories/file_pages.py")
 
 
 def save():

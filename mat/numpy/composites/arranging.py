@@ -20,12 +20,11 @@ from ...ops.primitives import arrangement, elementwise, joining, reduce
 from ...ops.primitives.shape import along
 from ...support.dtypes import BOOL, EXTENSIONS, REAL_TYPES, represents
 from ...support.types import Array, Function, Number, Operand
-from ..operands import as_mat_if_possible, as_mats
+from ..operands import as_dtype, as_mat_if_possible, as_mats, is_there, mats_there, with_axis_moved
 from ..registry import Result, implements
 from .creation import spaced
 from .joining import repeated_each, taken
 from .plain_views import numpy_diagonal
-from .there import as_dtype, is_there, mats_there, with_axis_moved
 
 
 def _integers(value: object) -> Ints:

@@ -26,10 +26,9 @@ from ...ops.primitives.shape import along, complex_of, imaginary_part, real_part
 from ...support.dtypes import BLAS_TYPES, INTEGERS, REAL_TYPES
 from ...support.plugins import at_first_use
 from ...support.types import Function, Number, Operand
-from ..operands import as_mat_if_possible
+from ..operands import REAL, as_dtype, as_floats, as_mat_if_possible, different_axes, is_there
 from ..registry import Result, implements
 from .in_tiles import in_one_pass, in_tiles
-from .there import REAL, as_dtype, as_floats, different_axes, is_there
 
 scan = at_first_use("ops.primitives.scan")
 ufuncs = at_first_use("ops.primitives.ufuncs")

@@ -17,10 +17,9 @@ from ...ops.tiles.overlap import overlap
 from ...support.dtypes import BLAS_TYPES, REAL_TYPES
 from ...support.plugins import at_first_use
 from ...support.types import Number, Operand
-from ..operands import as_mats
+from ..operands import REAL, as_dtype, as_floats, as_mats, is_there, with_axis_moved
 from ..registry import Result, composes, implements
 from .in_tiles import in_tiles
-from .there import REAL, as_dtype, as_floats, is_there, with_axis_moved
 
 ufuncs = at_first_use("ops.primitives.ufuncs")
 

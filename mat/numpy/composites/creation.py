@@ -20,8 +20,8 @@ from ...ops.primitives.arrangement import triangle
 from ...support.dtypes import is_known_dtype, represents
 from ...support.plugins import at_first_use
 from ...support.types import AxisLike, DTypeLike, Function, Number, Operand, ShapeLike
+from ..operands import REAL, as_dtype, as_floats, is_there, keeps_parts, mats_there, with_axis_moved
 from ..registry import Result, implements
-from .there import REAL, as_dtype, as_floats, is_there, keeps_parts, mats_there, with_axis_moved
 
 ufuncs = at_first_use("ops.primitives.ufuncs")
 # The fields of records that argmax and argmin of dask.array make of the extremes of chunks, with

@@ -24,10 +24,9 @@ from ...ops.primitives import elementwise, reduce
 from ...support.dtypes import BLAS_TYPES
 from ...support.plugins import at_first_use
 from ...support.types import Arguments, DTypeLike, Keywords, Operand
-from ..operands import as_mats
+from ..operands import as_dtype, as_mats, is_there
 from ..registry import Result, implements
 from .products import numpy_tensordot
-from .there import as_dtype, is_there
 
 products = at_first_use("ops.linear.matmul")
 _LONG = np.dtype(np.int64)

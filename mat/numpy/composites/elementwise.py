@@ -18,10 +18,9 @@ from ...ops.primitives.shape import complex_of, imaginary_part, real_part
 from ...support.dtypes import BLAS_TYPES, INTEGERS, REAL_TYPES, represents
 from ...support.plugins import at_first_use
 from ...support.types import DType, Function, Number, Operand
-from ..operands import is_mat_or_none
+from ..operands import FLOATS, REAL, as_dtype, as_floats, is_mat_or_none, is_there
 from ..registry import NO_VALUE, Result, implements
 from .in_tiles import in_lines, in_tiles
-from .there import FLOATS, REAL, as_dtype, as_floats, is_there
 
 scan, ufuncs = at_first_use("ops.primitives.scan"), at_first_use("ops.primitives.ufuncs")
 _FLOATS = "e" + REAL_TYPES  # of NumPy

@@ -20,10 +20,10 @@ from ...ops.linear import fourier as library
 from ...ops.linear.fourier import MOST, SHORT, fourier
 from ...ops.primitives import ufuncs
 from ...support.types import DType, DTypeLike, Function, Operand
+from ..operands import as_dtype, is_there
 from ..registry import ON_HOST, Result, implements, numpy_function
 from ..short_calls import WAYS, OfFew
 from .arranging import numpy_pad
-from .there import as_dtype, is_there
 
 # dtypes whose transforms have NumPy's dtypes
 REAL, OF_REAL_OR_COMPLEX = "?bhilqBHILQfd", "?bhilqBHILQfdFD"

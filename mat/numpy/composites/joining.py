@@ -19,9 +19,16 @@ from ...ops.primitives.shape import along
 from ...support.dtypes import represents
 from ...support.plugins import at_first_use
 from ...support.types import Array, DTypeLike, Function, Operand
-from ..operands import as_mat_if_possible, as_mats, is_mat_or_array, is_mat_or_none
+from ..operands import (
+    as_dtype,
+    as_mat_if_possible,
+    as_mats,
+    is_mat_or_array,
+    is_mat_or_none,
+    is_there,
+    with_axis_moved,
+)
 from ..registry import Casting, Result, implements
-from .there import as_dtype, is_there, with_axis_moved
 
 selection = at_first_use("numpy.composites.selection")
 

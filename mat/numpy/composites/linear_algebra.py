@@ -19,10 +19,10 @@ from ...ops.primitives.selecting import where
 from ...support.dtypes import BLAS_TYPES, REAL_TYPES
 from ...support.plugins import at_first_use
 from ...support.types import AxisLike, DType, Function, Operand
+from ..operands import REAL, as_dtype, as_floats, different_axes, is_there
 from ..registry import NO_VALUE, Result, implements
 from ..short_calls import length
 from .in_tiles import in_one_pass
-from .there import REAL, as_dtype, as_floats, different_axes, is_there
 
 linalg = at_first_use("ops.linear.linalg")
 of_ufuncs = at_first_use("numpy.composites.ufuncs")

@@ -18,10 +18,9 @@ from ...ops.primitives.joining import check_are_mats, stack
 from ...support.dtypes import BLAS_TYPES
 from ...support.plugins import at_first_use
 from ...support.types import Operand
-from ..operands import as_mats, is_mat_or_array, is_mat_or_none
+from ..operands import as_mats, is_mat_or_array, is_mat_or_none, is_there, mats_there
 from ..registry import Result, implements
 from ..short_calls import matrix_product
-from .there import is_there, mats_there
 
 linalg = at_first_use("ops.linear.linalg")
 products = at_first_use("ops.linear.matmul")

@@ -20,10 +20,9 @@ from ...ops.primitives.declare_reduce import mask_of, plain_axis
 from ...support.dtypes import FLOATING, INEXACT
 from ...support.plugins import at_first_use
 from ...support.types import AxisLike, DTypeLike, Function, Number, Operand
-from ..operands import as_mats, can_hold_sums, is_mat_or_array, is_mat_or_none
+from ..operands import REAL, as_mats, can_hold_sums, is_mat_or_array, is_mat_or_none, keeps_parts
 from ..registry import NO_VALUE, Result, flag, implements, named
 from .in_tiles import in_one_pass
-from .there import REAL, keeps_parts
 
 missing = at_first_use("ops.primitives.missing")
 scan = at_first_use("ops.primitives.scan")

@@ -23,9 +23,9 @@ from ...ops.tiles.overlap import DEVICE_AXES, apart_from, must_copy
 from ...support.dtypes import is_known_dtype, represents
 from ...support.plugins import at_first_use
 from ...support.types import Array, DType, Function, Operand
+from ..operands import as_dtype, is_there, mats_there
 from ..registry import NO_VALUE, Casting, Result, implements
 from .in_tiles import in_tiles
-from .there import as_dtype, is_there, mats_there
 
 advanced = at_first_use("ops.indexing.advanced")
 gathering = at_first_use("ops.indexing.gathering")

@@ -27,11 +27,17 @@ from ...ops.primitives.joining import concat
 from ...ops.primitives.shape import along
 from ...support.plugins import at_first_use
 from ...support.types import Array, Function, Operand
-from ..operands import as_mat_if_possible
+from ..operands import (
+    as_dtype,
+    as_floats,
+    as_mat_if_possible,
+    is_there,
+    mats_there,
+    with_axis_moved,
+)
 from ..registry import NO_VALUE, Result, implements
 from .in_tiles import in_tiles
 from .selection import compress, take
-from .there import as_dtype, as_floats, is_there, mats_there, with_axis_moved
 
 ufuncs = at_first_use("ops.primitives.ufuncs")
 _MOST_KEYS = 64  # to sort items by: the elements of one

@@ -16,9 +16,9 @@ from ...ops.primitives.selecting import is_true, where
 from ...ops.primitives.shape import along
 from ...support.plugins import at_first_use
 from ...support.types import Array, Function, Operand
+from ..operands import FLOATS, as_dtype, in_floats, with_axis_moved
 from ..registry import Result, composes, implements
 from .in_tiles import in_tiles
-from .there import FLOATS, as_dtype, in_floats, with_axis_moved
 
 accumulation = at_first_use("ops.indexing.accumulate_at")
 products = at_first_use("ops.linear.matmul")

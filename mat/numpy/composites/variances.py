@@ -15,10 +15,17 @@ from ...ops.primitives.variance import REAL, count_of, variance
 from ...support.dtypes import BLAS_TYPES, REAL_TYPES
 from ...support.plugins import at_first_use
 from ...support.types import AxisLike, DType, DTypeLike, Function, Number, Operand
-from ..operands import as_mat_if_possible, can_hold_sums, is_mat_or_array, is_mat_or_none
+from ..operands import (
+    as_dtype,
+    as_mat_if_possible,
+    can_hold_sums,
+    different_axes,
+    is_mat_or_array,
+    is_mat_or_none,
+    is_there,
+)
 from ..registry import NO_VALUE, Result, flag, implements
 from .in_tiles import in_one_pass, limit_if_large
-from .there import as_dtype, different_axes, is_there
 
 blas_gemm = at_first_use("ops.linear.blas_gemm")
 products = at_first_use("ops.linear.matmul")
