@@ -15,7 +15,7 @@ cdef Registration _array, _foreign
 cdef dict _EXACT
 cdef tuple _NEW_AXIS
 cdef Py_ssize_t MOST_AT_ONCE, _MOST_MOVED, _WORTH_A_CALL
-cdef double _NO_OVERFLOW
+cdef double _MOST_INTEGER, _NO_OVERFLOW
 cdef int _INTEGERS
 
 

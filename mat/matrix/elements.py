@@ -32,6 +32,7 @@ _NEW_AXIS = (None,)
 _INTEGERS = np.dtype(np.ulonglong).num  # the last of those of integers and of bool
 MOST_AT_ONCE = 2 * WORTH  # bytes that are written at once
 _MOST_MOVED, _WORTH_A_CALL = 256, 64  # rows; bytes of each row, if there are more
+_MOST_INTEGER = 2.0**63  # no signed integers are larger, and NaN is not smaller
 _NO_OVERFLOW = 1e4  # no dtype of floating-point numbers for which NumPy warns overflows below that
 # NumPy's scalars that are numbers of Python without a loss
 _EXACT = {np.float64: float, np.float32: float, np.int8: int, np.int16: int, np.int32: int,
@@ -173,8 +174,12 @@ class Elements(MatBase):
         facet: Facet = _array
         if dtype is _bool or type(value) is bool:
             value = int(value != 0)
-        size, given = _size_if_plain(dtype, type(value) is int), None
         integers = _blocks.number_of(dtype) <= _INTEGERS
+        if integers and type(value) is not int:
+            if not -_MOST_INTEGER < value < _MOST_INTEGER:
+                return False
+            value = int(value)
+        size, given = _size_if_plain(dtype, type(value) is int), None
         if not size:
             size = self._size_if_it_has(value)
             if size and not integers:
@@ -227,8 +232,6 @@ class Elements(MatBase):
         """Return the bytes of an element if the dtype can represent the value, else 0."""
         if _blocks.number_of(self.element_type) > _INTEGERS:
             return self.element_size if -_NO_OVERFLOW < value < _NO_OVERFLOW else 0
-        if type(value) is not int:
-            return 0
         form = self._find_form() if self.known_form is None else self.known_form
         return form.itemsize if form.lowest <= value <= form.highest else 0
 

@@ -533,3 +533,39 @@ def test_texts_and_objects_are_read_as_numbers(value, dtype, index):
     else:
         x[index] = value
     assert_array_equal(x.to_numpy(), a)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "uint64", "bool", "complex64"])
+@pytest.mark.parametrize("value", [1.0, -0.5, 2.75, 100.5, 3e9, float("nan"), float("inf"),
+                                   2.0**64, True, 7, 2j], ids=repr)
+@pytest.mark.parametrize("key", [3, (1, 2), slice(1, 3), ..., [0, 2, 2]], ids=str)
+def test_numbers_that_are_converted_to_elements(dtype, value, key):
+    a = np.arange(16).reshape(4, 4).astype(dtype)
+    x = mat.array(a)
+    wanted = a.copy()
+    with np.errstate(invalid="raise"):  # of what has no element, no result is defined
+        try:
+            wanted[key] = value
+        except (FloatingPointError, TypeError, ValueError, OverflowError):
+            with pytest.raises((mat.RangeError, mat.DTypeError)):
+                x[key] = value
+            wanted = a
+        else:
+            if value == 2j and dtype == "bool":
+                pytest.skip("complex numbers are no truth values here")
+            x[key] = value
+    assert_array_equal(x.to_numpy(), wanted)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("shape", [(7, 5), (6, 4, 3), (5, 70)])
+def test_rows_that_integers_select_are_overwritten(dtype, order, shape):
+    a = np.asarray(np.arange(np.prod(shape)).reshape(shape) % 100, dtype, order)
+    index = [3, 0, -1, 3]
+    for key in (index, (slice(None), [1, -2]), (slice(None), slice(1, None), [0, 2])[:len(shape)]):
+        for value in (3, np.arange(a[key].shape[-1]).astype(dtype)):
+            x, wanted = mat.array(a), a.copy(order)
+            x[key] = mat.array(value) if isinstance(value, np.ndarray) else value
+            wanted[key] = value
+            assert_array_equal(x.to_numpy(), wanted)

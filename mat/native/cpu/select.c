@@ -36,11 +36,44 @@ INLINE int64_t runs_of(const mat_selection *f) {
     return count;
 }
 
+/* Copies n runs of `unit` bytes: a number that is repeated is stored by vectors. */
+#define COPY_LINE(type) \
+    INLINE void copy_line_##type(char *to, int64_t step_to, const char *from, int64_t step, \
+                                 int64_t n) { \
+        const type value = *(const type *)from; \
+        if (!step && step_to == sizeof(type)) \
+            EACH(k, n) ((type *)to)[k] = value; \
+        else \
+            EACH(k, n) *(type *)(to + k * step_to) = *(const type *)(from + k * step); \
+    }
+COPY_LINE(uint8_t)
+COPY_LINE(uint16_t)
+COPY_LINE(uint32_t)
+COPY_LINE(uint64_t)
+COPY_LINE(mat_unit_16)
+
+INLINE void copy_line(char *to, int64_t step_to, const char *from, int64_t step, int64_t n,
+                      int64_t unit) {
+    switch (unit) {
+    case 1: copy_line_uint8_t(to, step_to, from, step, n); break;
+    case 2: copy_line_uint16_t(to, step_to, from, step, n); break;
+    case 4: copy_line_uint32_t(to, step_to, from, step, n); break;
+    case 8: copy_line_uint64_t(to, step_to, from, step, n); break;
+    case 16: copy_line_mat_unit_16(to, step_to, from, step, n); break;
+    default: EACH(k, n) memcpy(to + k * step_to, from + k * step, (size_t)unit);
+    }
+}
+
 /* Copies an item of several runs, from x to y or, with `back`, from y to x. */
 static void copy_runs(const mat_selection *f, char *x, char *y, int64_t runs, int back) {
+    const int64_t last = f->item.rank - 1, n = f->item.n[last];
+    const int64_t step_x = f->item.x[last], step_y = f->item.y[last];
     mat_cursor c;
-    for (cursor_seek(&c, &f->item, f->item.rank, 0); runs > 0; runs--, cursor_step(&c))
-        copy_unit(back ? x + c.x : y + c.y, back ? y + c.y : x + c.x, f->unit);
+    for (cursor_seek(&c, &f->item, last, 0); runs > 0; runs -= n, cursor_step(&c))
+        if (back)
+            copy_line(x + c.x, step_x, y + c.y, step_y, n, f->unit);
+        else
+            copy_line(y + c.y, step_y, x + c.x, step_x, n, f->unit);
 }
 
 INLINE void copy_item(const mat_selection *f, char *x, char *y, int64_t runs, int back) {

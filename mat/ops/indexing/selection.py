@@ -242,7 +242,7 @@ class Selection:
         view: Operand = self.view
         if _is_plain(value, self.kernels.letter):
             return self.overwrite(self.kernels.fill, None, value, self.size)
-        if view.element_type.kind != "c" and type(value) in (bool, int, float):
+        if type(value) in (bool, int, float, complex):
             check_number(value, view.element_type, "value")
             return self.overwrite(self.kernels.fill, None, value, self.size)
         source = value if type(value) is Mat else as_source(value, view)
