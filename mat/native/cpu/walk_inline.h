@@ -212,6 +212,7 @@ static void mat_strided_range(const void *frame, char *const *operands, const do
     mat_state s;
     s.frame = w, s.numbers = numbers, s.loop = loop;
     s.reads = reads, s.writes = writes, s.stream = w->stream & writes & ~reads;
+    const int64_t streamed = s.stream ? __builtin_ctzll((uint64_t)s.stream) : -1;
     for (int64_t k = 0; k < w->count; k++) {
         s.at[k] = k < w->count - w->counters ? operands[k] : (char *)(intptr_t)w->first[k];
         s.stride[k] = w->sizes[w->rank * (k + 2) - 1];
@@ -219,6 +220,8 @@ static void mat_strided_range(const void *frame, char *const *operands, const do
             mat_number(s.numbers_at[k], w->number[k], w->size[k], operands[k]);
             s.at[k] = s.numbers_at[k];
         }
+        if (streamed >= 0 && k != streamed && s.at[k] == operands[streamed])
+            s.stream = 0; /* its lines have been read into the caches */
     }
     mat_plan(&s, spreads);
     if (start < 0) {
