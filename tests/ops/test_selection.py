@@ -456,3 +456,23 @@ def test_joining_large_parts(rng, axis):
         same(np.concatenate(parts, axis), np.concatenate(wanted, axis))
     with y.facet("array"), ThreadPoolExecutor(1) as pool, pytest.raises(ConflictError):
         pool.submit(mat.concat, [x, y], axis).result()
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float16", "float64", "complex64"])
+@pytest.mark.parametrize("shape", [(9000,), (300, 40), (20, 30, 20), (5000, 1), (0, 7)])
+@pytest.mark.parametrize("turned", [False, True])
+def test_places_of_many_true_elements(dtype, shape, turned):
+    rng = np.random.default_rng(1)
+    a = (rng.random(shape) * rng.integers(0, 2, shape) * 9).astype(dtype)
+    if dtype == "float64" and a.size:
+        a[::7] = np.nan
+        a[::5] = -0.0
+    x = mat.array(a)
+    if turned:
+        a, x = a.T[::-1], x.T[::-1]
+    for name in ("nonzero", "argwhere", "flatnonzero", "where"):
+        found, wanted = getattr(mat, name)(x), getattr(np, name)(a)
+        pairs = zip(found, wanted, strict=True) if isinstance(wanted, tuple) else [(found, wanted)]
+        for one, other in pairs:
+            assert_array_equal(one.to_numpy(), other)
+            assert one.dtype == other.dtype

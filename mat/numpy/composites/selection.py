@@ -410,7 +410,7 @@ def _put_at(x: Mat, at: Mat, source: Mat, unique: bool) -> None:
 # Positions
 
 
-@implements("nonzero", on_device=1)
+@implements("nonzero", of_many=True)
 def numpy_nonzero(a: Operand) -> Result:
     leave_if(not a.ndim)
     at = gathering.positions_of(selecting.is_true(a))
@@ -421,12 +421,12 @@ def numpy_nonzero(a: Operand) -> Result:
     return (at, *found[::-1])
 
 
-@implements("flatnonzero", on_device=1)
+@implements("flatnonzero", of_many=True)
 def numpy_flatnonzero(a: Operand) -> Result:
     return gathering.positions_of(selecting.is_true(a))
 
 
-@implements("argwhere", on_device=1)
+@implements("argwhere", of_many=True)
 def numpy_argwhere(a: Operand) -> Result:
     leave_if(not a.ndim)
     return stack(numpy_nonzero(a), 0).T

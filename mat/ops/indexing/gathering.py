@@ -14,9 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from ...devices.in_use import computes_elsewhere
 from ...layout.shapes import Ints
 from ...matrix.creation import adopted
 from ...matrix.mat import Mat, new_like
+from ...matrix.reading import call_reading
 from ...support.dtypes import EVERY
 from ...support.plugins import at_first_use
 from ...support.types import Arguments, Array, Engine, Keywords
@@ -203,6 +205,8 @@ def mask_positions_numpy(np: Engine, mask: Array, starts: Array, out: Array) -> 
 
 def positions_of(mask: Mat) -> Mat:
     """Return the positions of true elements in `mask`, of bool, as a new vector of int64."""
+    if not computes_elsewhere(mask):
+        return call_reading(np.flatnonzero, (mask,), {}, "nonzero")
     # no other thread can change a copy after it was counted
     packed = mask.copy() if mask.layout.contiguous else mask.contiguous()
     if not packed.size:
