@@ -24,6 +24,7 @@ from .observers import OBSERVERS
 from .registry import Facet, Handle, Memory, ViewLike, host
 from .runs import Runs, run
 from .source_line import ASYNC_COPY, EXPORTED, SourceLine, allow_conflicts, describe
+from .span_copy import SpanCopy
 from .span_transfer import refresh
 from .spans import TORN
 
@@ -321,6 +322,15 @@ class Cube(DroppableCopies):
             return False
         self.seen |= bit
         return True
+
+    def fresh_part(self, view: View, facet: Facet) -> SpanCopy | None:
+        """Return a copy of a part that has the elements of `view` fresh, for a kernel that reads
+        them without a record of the access; the caller holds the lock until it is queued.
+        """
+        if self.guarded or self.shared or self.pending is not None or self.records:
+            return None
+        self.seen |= facet.bit
+        return self.spans.fresh_copy(self, facet.memory, view._touched())
 
     def provide_there(self, facet: Facet, reads: bool, whole: bool) -> bool:
         """Make the memory of `facet` fresh for a kernel that reads the `whole` of it, or allocate

@@ -183,10 +183,10 @@ class Spans:
         """Return the copy in `memory` to be used for `runs`, a new one if none has all of them."""
         if wanted is not None:
             return wanted
-        low, high = _aligned(cube, runs)
-        known = self.parts.get((memory, low, high))
-        if known is not None and known.fresh.covers(runs):
+        known = self.fresh_copy(cube, memory, runs)
+        if known is not None:
             return known
+        low, high = _aligned(cube, runs)
         whole = self.whole_in(memory)
         if not takes_parts(memory) or memory is host():
             return whole or self.make(cube, memory, 0, cube.units)
@@ -204,6 +204,11 @@ class Spans:
                 evict(cube, self, copy, True)
             return self.make(cube, memory, *self.widened(cube, memory, low, high))
         return found
+
+    def fresh_copy(self, cube: WholeCube, memory: Memory, runs: Runs) -> SpanCopy | None:
+        """Return the copy in `memory` that was made for `runs`, if it has all of them fresh."""
+        known = self.parts.get((memory, *_aligned(cube, runs)))
+        return known if known is not None and known.fresh.covers(runs) else None
 
     def widened(self, cube: WholeCube, memory: Memory, low: int, high: int) -> tuple[int, int]:
         """Return the bounds of a new part: the wider, the more parts there are."""

@@ -79,6 +79,36 @@ def test_parts_of_one_mat_are_operands(dev):
         assert np.array_equal(np.asarray(x), a)
 
 
+@pytest.mark.parametrize("part", [np.s_[::2], np.s_[30:90], np.s_[:, 3:5]])
+def test_what_is_read_of_a_copy_of_a_part_is_launched_at_once(dev, only_compiled, part):
+    a = np.arange(100.0 * N).reshape(300, -1)
+    x = mat.array(a)
+    for _ in range(3):
+        x[part].copy(), x[part] + x[part]
+    only_compiled()
+    for _ in range(2):
+        assert x.storage.spans is not None
+        assert np.array_equal(x[part].copy().to_numpy(), a[part])
+        assert np.array_equal((x[part] + x[part]).to_numpy(), 2 * a[part])
+
+
+def test_what_was_written_in_a_part_is_not_read_of_an_older_copy(dev):
+    a = np.arange(100.0 * N).reshape(300, -1)
+    x, y = mat.array(a), mat.ones(60, a.shape[1])
+    for k in range(3):
+        assert np.array_equal((x[30:90] + y).to_numpy(), a[30:90] + 1)
+        with x[40:50].facet("array", "io") as rows:
+            rows += k
+        a[40:50] += k
+    with x[40:50].facet("array", "io"), pytest.raises(mat.ConflictError):
+        x[30:90] + y
+    with x[90:95].facet("array", "io"):
+        assert np.array_equal((x[30:90] + y).to_numpy(), a[30:90] + 1)
+    with pytest.raises(ZeroDivisionError), x[50:60].facet("cuda", "io"):
+        x[50:60].fill_(1 // 0)
+    assert np.array_equal((x[30:90] + y).to_numpy(), a[30:90] + 1)
+
+
 def test_a_storage_that_another_thread_holds_is_waited_for(xy):
     x, y = xy
     held, done = threading.Event(), threading.Event()

@@ -49,20 +49,22 @@ cdef class Plan:
     cdef arm_launch(self, list values)
     @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube)
     cdef bint has_spans(self, tuple args) except -1
-    @cython.locals(lock=Lock, begun=bint, failed=bint)
+    @cython.locals(lock=Lock, parts=dict, begun=bint, failed=bint)
     cdef check_numbers(self, tuple args, MatBase out)
     cdef bint launch_at_once(self, tuple args, MatBase out) except -1
     @cython.locals(storage=Cube)
     cdef bint allocate(self, MatBase out) except -1
     @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube, copies=dict, ready=bint)
     cdef bint refresh(self, tuple args) except -1
-    @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube, lock=Lock, copies=dict)
-    cdef bint hold(self, tuple args, MatBase out, list held) except -1
+    @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube, lock=Lock, k=int)
+    cdef bint hold(self, tuple args, MatBase out, list held, dict parts) except -1
+    @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube, copies=dict, k=int)
+    cdef bint are_ready(self, tuple args, MatBase out, dict parts) except -1
     @cython.locals(operand=PlannedOperand, view=MatBase, record=AccessRecord, storage=Cube)
     cdef roll_back(self, tuple args, MatBase out)
     @cython.locals(kernel=KernelCall, operand=PlannedOperand, view=MatBase, copies=dict, count=int,
                    k=int, position=int, address=uintptr_t)
-    cdef bint launch(self, tuple args, MatBase out) except -1
+    cdef bint launch(self, tuple args, MatBase out, dict parts) except -1
     cpdef object execute(self, tuple args, dict kwargs)
     @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube, record=AccessRecord,
                    values=list, needs_values=bint)

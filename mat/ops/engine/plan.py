@@ -214,14 +214,15 @@ class Plan:
     def launch_at_once(self, args: Arguments, out: MatBase | None) -> bool:
         """Fast path: launch a kernel, with `out` for None, under the locks of its operands."""
         held: list[Any] = []
+        parts: dict[int, int] = {}
         begun = failed = False
         self.check_numbers(args, out)  # before anything is copied
         if (out is not None and not self.allocate(out)) or not self.refresh(args):
             return False
         try:
-            if self.hold(args, out, held):
+            if self.hold(args, out, held, parts) and self.are_ready(args, out, parts):
                 begun = failed = True
-                begun = self.launch(args, out)
+                begun = self.launch(args, out, parts)
                 failed = False
                 if begun:
                     self.commit(args, out)
@@ -256,17 +257,24 @@ class Plan:
             if not operand.reads:
                 copies: Any = storage.copies
                 ready = copies is not None and self.facet.memory in copies
+            elif operand.writes:
+                ready = storage.fresh & self.mask != 0 or storage.is_arbitrary()
             else:
-                ready = (storage.fresh & self.mask != 0
-                         or (operand.writes and storage.is_arbitrary()))
+                ready = storage.fresh & self.mask != 0 or storage.spans is not None
             if not (ready or storage.provide_there(self.facet, operand.reads, operand.form.whole)):
                 return False
         return True
 
-    def hold(self, args: Arguments, out: MatBase | None, held: list[Any]) -> bool:
-        """Acquire the storages' locks, appended to `held`; return whether copies can be used."""
-        memory, now = self.facet.memory, next(_clock)
-        for operand in self.accesses:
+    def hold(self, args: Arguments, out: MatBase | None, held: list[Any],
+             parts: dict[int, int]) -> bool:
+        """Acquire the storages' locks, appended to `held`; return False where one is in use.
+
+        `parts` gets the numbers of those operands that are read from copies of parts, with the
+        address of what would be their storage's first element.
+        """
+        for k, operand in enumerate(self.operands):
+            if operand.kind != _accessed:
+                continue
             view: Operand = args[operand.position]
             if view is None:
                 view = out
@@ -278,14 +286,33 @@ class Plan:
             else:
                 lock.acquire()
                 held.append(lock)
-            copies: Any = storage.copies
-            handle = None if copies is None else copies.get(memory)
-            if handle is None or view.storage is not storage:
-                return False
+            if storage.spans is not None:
+                part = None if operand.writes else storage.fresh_part(view, self.facet)
+                if part is None:
+                    return False
+                handle = part.handle
+                handle.tick = next(_clock)
+                parts[k] = handle.address - part.start * storage.unit
+        return True
+
+    def are_ready(self, args: Arguments, out: MatBase | None, parts: dict[int, int]) -> bool:
+        """Return whether the copies of locked storages can be used. No code of Python runs here."""
+        memory, now = self.facet.memory, next(_clock)
+        for k, operand in enumerate(self.operands):
+            if operand.kind != _accessed:
+                continue
+            view: Operand = args[operand.position]
+            if view is None:
+                view = out
+            storage = view.storage
             if view.known_form is not operand.form and view is not out:
                 return False  # another thread has changed it
-            if not storage.ready_there(self.mask, self.bit, operand.reads, operand.writes,
-                                       operand.form.whole):
+            if parts and k in parts:
+                continue
+            copies: Any = storage.copies
+            handle = None if copies is None else copies.get(memory)
+            if handle is None or not storage.ready_there(
+                    self.mask, self.bit, operand.reads, operand.writes, operand.form.whole):
                 return False
             handle.tick = now
         return True
@@ -302,8 +329,10 @@ class Plan:
                 view.storage.fail_write(record)
                 record.reset()
 
-    def launch(self, args: Arguments, out: MatBase | None) -> bool:
-        """Launch a device's kernel, with `out` for None; False where operands must be presented."""
+    def launch(self, args: Arguments, out: MatBase | None, parts: dict[int, int]) -> bool:
+        """Launch a device's kernel, with `out` for None and `parts` as `hold` finds them; return
+        False where operands must be presented.
+        """
         kernel, memory, count = self.kernel, self.facet.memory, 0
         for position in self.number_positions:
             if not kernel.set_number(count, args[position]):
@@ -314,7 +343,7 @@ class Plan:
             if operand.kind == _accessed:
                 view: Operand = out if value is None else value
                 copies: Any = view.storage.copies
-                address = copies[memory].address
+                address = parts[k] if parts and k in parts else copies[memory].address
                 if view.layout.size:  # without elements it may be that of no block
                     address += view.layout.displacement * operand.form.itemsize
                 kernel.set_operand(k, address)
@@ -518,7 +547,7 @@ class Plan:
         """Call the implementation with `values`, or a kernel with addresses if there are all."""
         if self.armed and not _observers and self.kernel.can_share():
             if self.of_device:
-                if not self.has_spans(args) and self.launch(args, None):
+                if not self.has_spans(args) and self.launch(args, None, {}):
                     return None
             else:
                 self.locate(args)
