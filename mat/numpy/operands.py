@@ -117,6 +117,13 @@ def different_axes(axis: Operand, ndim: int) -> Ints:
     return found
 
 
+def one_axis(x: Mat, axis: Operand) -> int:
+    """Return which axis of `x` an integer is, counted from the first one."""
+    rank = len(x.layout.shape)
+    leave_if(type(axis) is not int or not -rank <= axis < rank)
+    return axis % rank
+
+
 def as_dtype(x: Mat, dtype: DType) -> Mat:
     """Return `x` itself, or converted."""
     return x if x.dtype == dtype else x.astype(dtype)

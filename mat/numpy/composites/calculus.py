@@ -38,6 +38,10 @@ def _is_real(x: object) -> bool:
     return isinstance(x, Mat) and x.dtype.char in REAL_TYPES
 
 
+def _differences(x: Mat) -> Mat:
+    return x[1:] - x[:-1]
+
+
 @implements("trapezoid", of_many=True)
 def numpy_trapezoid(y: Operand, x: Operand = None, dx: Number = 1.0, axis: int = -1) -> Result:
     leave_if(not _is_real(y) or type(axis) is not int or not y.ndim)
@@ -45,8 +49,7 @@ def numpy_trapezoid(y: Operand, x: Operand = None, dx: Number = 1.0, axis: int =
     if x is None and type(dx) in REAL:
         widths: Operand = dx
     elif _is_real(x) and x.ndim == 1 and x.dtype == y.dtype:
-        steps = along(x, 0, slice(1, None)) - along(x, 0, slice(None, -1))
-        widths = steps.reshape((-1,) + (1,) * (y.ndim - 1 - k))
+        widths = _differences(x).reshape((-1,) + (1,) * (y.ndim - 1 - k))
     else:
         raise LeftToNumPy
     return _area(y, widths, k)
@@ -62,7 +65,7 @@ def _area(y: Mat, widths: Operand, axis: int) -> Mat:
 def numpy_ediff1d(ary: Operand, to_end: Operand = None, to_begin: Operand = None) -> Result:
     leave_if(ary.dtype.kind == "b")
     x = ary.contiguous().reshape(-1)
-    parts = [along(x, 0, slice(1, None)) - along(x, 0, slice(None, -1))]
+    parts = [_differences(x)]
     for others, at in ((to_begin, 0), (to_end, len(parts) + 1)):
         if others is None:
             continue
@@ -130,7 +133,7 @@ def _steps_of(given: Operand, length: int) -> Steps | None:
     if not isinstance(at, Mat) or at.shape != (length,) or at.dtype.kind not in "iuf" or length < 2:
         return None
     at = as_floats(at)
-    steps = along(at, 0, slice(1, None)) - along(at, 0, slice(None, -1))
+    steps = _differences(at)
     first = steps[0, ...]
     common = where(truth.all_true(steps == first), first, math.nan).item()  # one wait of a device
     return Steps(steps) if math.isnan(common) else Steps(None, common)

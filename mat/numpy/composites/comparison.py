@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import ShapeError
-from ...layout.shapes import as_axis, broadcast_shapes
+from ...layout.shapes import broadcast_shapes
 from ...matrix.creation import adopted
 from ...matrix.mat import Mat, new_like
 from ...ops.engine.by_numpy import leave_if
@@ -17,7 +17,7 @@ from ...ops.tiles.overlap import overlap
 from ...support.dtypes import BLAS_TYPES, REAL_TYPES
 from ...support.plugins import at_first_use
 from ...support.types import Number, Operand
-from ..operands import REAL, as_dtype, as_floats, as_mats, is_there, with_axis_moved
+from ..operands import REAL, as_dtype, as_floats, as_mats, is_there, one_axis, with_axis_moved
 from ..registry import Result, composes, implements
 from .in_tiles import in_tiles
 
@@ -122,8 +122,7 @@ def numpy_packbits(a: Operand, /, axis: int | None = None, bitorder: str = "big"
     leave_if(a.dtype.kind not in "biu" or bitorder not in ("big", "little"))
     if axis is None:
         a, axis = a.contiguous().reshape(-1), 0
-    leave_if(type(axis) is not int or not -a.ndim <= axis < a.ndim)
-    k = as_axis(axis, a.ndim)
+    k = one_axis(a, axis)
     bits = is_true(a).astype(_BYTE)
     if missing := -a.shape[k] % 8:
         none = new_like(a, (*a.shape[:k], missing, *a.shape[k + 1:]), _BYTE).fill_(0)
@@ -140,12 +139,10 @@ def numpy_unpackbits(a: Operand, /, axis: int | None = None, count: int | None =
     leave_if(a.dtype != _BYTE or bitorder not in ("big", "little"))
     if axis is None:
         a, axis = a.contiguous().reshape(-1), 0
-    leave_if(type(axis) is not int or not -a.ndim <= axis < a.ndim
-             or not (count is None or type(count) is int))
-    k = as_axis(axis, a.ndim)
+    k = one_axis(a, axis)
     most = 8 * a.shape[k]
     # more bits than there are, or NumPy's error
-    leave_if(count is not None and not -most <= count <= most)
+    leave_if(count is not None and (type(count) is not int or not -most <= count <= most))
     bytes_last = with_axis_moved(a, k, -1).expand_dims(-1)
     bits = ufuncs.bitwise_and(bytes_last >> _shifts(bitorder), 1)
     found = bits.reshape((*bits.shape[:-2], most))

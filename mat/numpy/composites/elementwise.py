@@ -7,7 +7,6 @@ from functools import reduce
 
 import numpy as np
 
-from ...layout.shapes import as_axis
 from ...matrix.delegate import delegate
 from ...matrix.mat import Mat, new_like
 from ...ops.engine.by_numpy import leave_if
@@ -18,7 +17,7 @@ from ...ops.primitives.shape import complex_of, imaginary_part, real_part
 from ...support.dtypes import BLAS_TYPES, INTEGERS, REAL_TYPES, represents
 from ...support.plugins import at_first_use
 from ...support.types import DType, Function, Number, Operand
-from ..operands import FLOATS, REAL, as_dtype, as_floats, is_mat_or_none, is_there
+from ..operands import FLOATS, REAL, as_dtype, as_floats, is_mat_or_none, is_there, one_axis
 from ..registry import NO_VALUE, Result, implements
 from .in_tiles import in_lines, in_tiles
 
@@ -242,10 +241,9 @@ def _sinc(x: Mat) -> Mat:
 @implements("unwrap", on_device=1)
 def numpy_unwrap(p: Operand, discont: Number | None = None, axis: int = -1, *,
                  period: Number = 2 * np.pi) -> Result:
-    leave_if(p.dtype.char not in FLOATS or not p.ndim or type(axis) is not int)
-    leave_if(not -p.ndim <= axis < p.ndim or type(period) not in REAL
+    leave_if(p.dtype.char not in FLOATS or type(period) not in REAL
              or not (discont is None or type(discont) in REAL))
-    k, half = as_axis(axis, p.ndim), period / 2
+    k, half = one_axis(p, axis), period / 2
     most = half if discont is None else discont
     if k == p.ndim - 1:
         return _unwrapped(p, half, most, period)

@@ -10,22 +10,16 @@ from ...layout.strided import Layout
 from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import leave_if
 from ...support.types import Operand
+from ..operands import one_axis
 from ..registry import Result, implements
 
 _ALL, _REVERSED = slice(None), slice(None, None, -1)
 
 
-def _place(a: Mat, axis: Operand) -> int:
-    """Return which axis of a Mat an integer is."""
-    rank = len(a.layout.shape)
-    leave_if(type(axis) is not int or not -rank <= axis < rank)
-    return axis % rank
-
-
 @implements("squeeze")
 def numpy_squeeze(a: Operand, axis: Operand = None) -> Result:
     layout = a.layout
-    leave_if(axis is not None and layout.shape[_place(a, axis)] != 1)
+    leave_if(axis is not None and layout.shape[one_axis(a, axis)] != 1)
     return a.over(layout.squeeze(axis))
 
 
@@ -42,12 +36,12 @@ def numpy_expand_dims(a: Operand, axis: Operand) -> Result:
 
 @implements("swapaxes")
 def numpy_swapaxes(a: Operand, axis1: int, axis2: int) -> Result:
-    return a.over(a.layout.swapped(_place(a, axis1), _place(a, axis2)))
+    return a.over(a.layout.swapped(one_axis(a, axis1), one_axis(a, axis2)))
 
 
 @implements("moveaxis")
 def numpy_moveaxis(a: Operand, source: int, destination: int) -> Result:
-    i, k = _place(a, source), _place(a, destination)
+    i, k = one_axis(a, source), one_axis(a, destination)
     order = list(range(len(a.layout.shape)))
     order.insert(k, order.pop(i))
     return a.over(a.layout.permute(order))
@@ -55,7 +49,7 @@ def numpy_moveaxis(a: Operand, source: int, destination: int) -> Result:
 
 @implements("rollaxis")
 def numpy_rollaxis(a: Operand, axis: int, start: int = 0) -> Result:
-    i = _place(a, axis)
+    i = one_axis(a, axis)
     leave_if(type(start) is not int or not 0 <= start <= len(a.layout.shape))
     return numpy_moveaxis(a, i, start - (i < start))
 
@@ -77,7 +71,7 @@ def numpy_flip(m: Operand, axis: Operand = None) -> Result:
     if axis is None:
         leave_if(not m.layout.shape)
         return m[(_REVERSED,) * len(m.layout.shape)]
-    return _reversed(m, _place(m, axis))
+    return _reversed(m, one_axis(m, axis))
 
 
 def _reversed(a: Mat, axis: int) -> Mat:
@@ -91,13 +85,13 @@ def numpy_flipud(m: Operand) -> Result:
 
 @implements("fliplr")
 def numpy_fliplr(m: Operand) -> Result:
-    return _reversed(m, _place(m, 1))
+    return _reversed(m, one_axis(m, 1))
 
 
 @implements("rot90")
 def numpy_rot90(m: Operand, k: int = 1, axes: Operand = (0, 1)) -> Result:
     leave_if(type(k) is not int or type(axes) is not tuple or len(axes) != 2)
-    i, j = _place(m, axes[0]), _place(m, axes[1])
+    i, j = one_axis(m, axes[0]), one_axis(m, axes[1])
     leave_if(i == j)
     turns = k % 4
     if turns == 0:
@@ -110,7 +104,7 @@ def numpy_rot90(m: Operand, k: int = 1, axes: Operand = (0, 1)) -> Result:
 
 @implements("split")
 def numpy_split(ary: Operand, indices_or_sections: Operand, axis: Operand = 0) -> Result:
-    k, parts, layout = _place(ary, axis), indices_or_sections, ary.layout
+    k, parts, layout = one_axis(ary, axis), indices_or_sections, ary.layout
     if type(parts) is not int or not layout.size:
         return _split_at(ary, k, parts)
     leave_if(parts <= 0 or layout.shape[k] % parts)
@@ -122,7 +116,7 @@ def numpy_split(ary: Operand, indices_or_sections: Operand, axis: Operand = 0) -
 
 @implements("array_split")
 def numpy_array_split(ary: Operand, indices_or_sections: Operand, axis: Operand = 0) -> Result:
-    return _split_at(ary, _place(ary, axis), indices_or_sections)
+    return _split_at(ary, one_axis(ary, axis), indices_or_sections)
 
 
 @implements("hsplit")
@@ -164,7 +158,7 @@ def _split_at(a: Mat, k: int, parts: Operand) -> list[Mat]:
 
 @implements("diagonal")
 def numpy_diagonal(a: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Result:
-    i, k = _place(a, axis1), _place(a, axis2)
+    i, k = one_axis(a, axis1), one_axis(a, axis2)
     leave_if(i == k or type(offset) is not int)
     return a.over(a.layout.diagonal(offset, i, k))
 

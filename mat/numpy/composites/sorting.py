@@ -33,6 +33,7 @@ from ..operands import (
     as_mat_if_possible,
     is_there,
     mats_there,
+    one_axis,
     with_axis_moved,
 )
 from ..registry import NO_VALUE, Result, implements
@@ -172,8 +173,8 @@ def numpy_unique(ar: Operand, return_index: bool = False, return_inverse: bool =
 
 def _different_items(x: Operand, axis: int) -> Result:
     """Return the items along an axis that differ, in lexical order."""
-    leave_if(not is_there(x) or type(axis) is not int or not -x.ndim <= axis < x.ndim)
-    items = with_axis_moved(x, axis, 0)
+    leave_if(not is_there(x))
+    items = with_axis_moved(x, one_axis(x, axis), 0)
     rows = items.contiguous().reshape((items.shape[0], -1)) if x.size else items
     leave_if(not x.size or rows.shape[1] > _MOST_KEYS or x.dtype.kind not in "iub")
     order = sorting.lexical_order([rows[:, k] for k in range(rows.shape[1] - 1, -1, -1)], 0)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...layout.shapes import as_axis
 from ...matrix.creation import adopted
 from ...matrix.mat import Mat
-from ...ops.engine.by_numpy import LeftToNumPy, leave_if
+from ...ops.engine.by_numpy import leave_if
 from ...ops.engine.loops import LOGIC, loop_dtypes
 from ...ops.engine.operands import as_mat
 from ...ops.primitives import elementwise, reduce
@@ -16,7 +15,7 @@ from ...ops.primitives.selecting import is_true, where
 from ...ops.primitives.shape import along
 from ...support.plugins import at_first_use
 from ...support.types import Array, Function, Operand
-from ..operands import FLOATS, as_dtype, in_floats, with_axis_moved
+from ..operands import FLOATS, as_dtype, in_floats, one_axis, with_axis_moved
 from ..registry import Result, composes, implements
 from .in_tiles import in_tiles
 
@@ -177,8 +176,7 @@ def vecmat(x: Operand, y: Operand) -> Result:
 
 @implements("linalg.vecdot", on_device=2)
 def numpy_linalg_vecdot(x1: Operand, x2: Operand, /, *, axis: int = -1) -> Result:
-    leave_if(type(axis) is not int or any(not -m.ndim <= axis < m.ndim for m in (x1, x2)))
-    return vecdot(*(with_axis_moved(m, axis, -1) for m in (x1, x2)))
+    return vecdot(*(with_axis_moved(m, one_axis(m, axis), -1) for m in (x1, x2)))
 
 
 def _are_vectors(x: Operand, y: Operand) -> bool:
@@ -232,11 +230,9 @@ def reduce_by_halves(ufunc: np.ufunc, x: Mat, axis: Operand = 0, *, keepdims: bo
     if axis is None:
         x, kept = x.contiguous().reshape(-1), (1,) * x.ndim
         axis = 0
-    elif type(axis) is int and -x.ndim <= axis < x.ndim:
-        axis = as_axis(axis, x.ndim)
-        kept = (*x.shape[:axis], 1, *x.shape[axis + 1:])
     else:
-        raise LeftToNumPy
+        axis = one_axis(x, axis)
+        kept = (*x.shape[:axis], 1, *x.shape[axis + 1:])
     leave_if(others or not x.size)
     elements = _converted(ufunc, x)
     if ufunc in _OF_MODULI and elements.shape[axis] == 1:
@@ -258,10 +254,8 @@ def _folded(combine: Function, x: Mat, axis: int) -> Mat:
 @composes("subtract", method="reduce")
 def reduce_differences(ufunc: np.ufunc, x: Mat, axis: Operand = 0, *, keepdims: bool = False,
                        **others: Operand) -> Result:
-    leave_if(others or type(axis) is not int or not -x.ndim <= axis < x.ndim
-             or x.dtype.kind not in "iuf")
-    k = as_axis(axis, x.ndim)
-    leave_if(not x.shape[k])
+    k = one_axis(x, axis)
+    leave_if(others or x.dtype.kind not in "iuf" or not x.shape[k])
     first = along(x, k, slice(None, 1))
     rest = reduce.sum(along(x, k, slice(1, None)), k, x.dtype, keepdims=True)
     found = elementwise.subtract(first, rest)
@@ -274,8 +268,8 @@ def reduce_differences(ufunc: np.ufunc, x: Mat, axis: Operand = 0, *, keepdims: 
 @composes(*_GROUPED, method="accumulate")
 def accumulate_by_doubling(ufunc: np.ufunc, x: Mat, axis: Operand = 0,
                            **others: Operand) -> Result:
-    leave_if(others or type(axis) is not int or not -x.ndim <= axis < x.ndim)
-    k, distance = as_axis(axis, x.ndim), 1
+    leave_if(others)
+    k, distance = one_axis(x, axis), 1
     found = _converted(ufunc, x)
     while distance < x.shape[k]:
         later = ufunc(along(found, k, slice(None, -distance)),
@@ -288,9 +282,8 @@ def accumulate_by_doubling(ufunc: np.ufunc, x: Mat, axis: Operand = 0,
 @composes("subtract", method="accumulate")
 def accumulate_differences(ufunc: np.ufunc, x: Mat, axis: Operand = 0,
                            **others: Operand) -> Result:
-    leave_if(others or type(axis) is not int or not -x.ndim <= axis < x.ndim
-             or x.dtype.kind not in "fc")
-    k = as_axis(axis, x.ndim)
+    leave_if(others or x.dtype.kind not in "fc")
+    k = one_axis(x, axis)
     parts = [along(x, k, slice(None, 1)), elementwise.negative(along(x, k, slice(1, None)))]
     return scan.cumsum(concat(parts, k), k)
 
@@ -302,8 +295,8 @@ def accumulate_differences(ufunc: np.ufunc, x: Mat, axis: Operand = 0,
 def reduce_pieces(ufunc: np.ufunc, x: Mat, indices: Operand, axis: Operand = 0,
                   **others: Operand) -> Result:
     starts = np.asarray(indices)
-    leave_if(others or type(axis) is not int or not -x.ndim <= axis < x.ndim or starts.ndim != 1)
-    k = as_axis(axis, x.ndim)
+    leave_if(others or starts.ndim != 1)
+    k = one_axis(x, axis)
     length = x.shape[k]
     leave_if(starts.dtype.kind not in "iu" or not starts.size
              or not np.all((starts >= 0) & (starts < length)))
