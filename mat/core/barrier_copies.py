@@ -6,12 +6,12 @@ Of the barriers themselves this module knows nothing: see `barrier`.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import deque
 from contextvars import ContextVar
 from weakref import ref
 
+from ..support.fork import in_child
 from ..support.open_blocks import Nested, remove
 from .compiled import BLOCKS
 from .compiled import Lock as NewLock
@@ -91,6 +91,7 @@ def register(copies: Copies, cube: HasCopies, memory: Memory) -> None:
     copies.registered.append((ref(cube), memory))
 
 
+@in_child
 def _forget_other_threads() -> None:
     """End the barriers of threads that a forked child does not have."""
     here = threading.get_ident()
@@ -98,7 +99,3 @@ def _forget_other_threads() -> None:
         if isinstance(copies, Copies) and copies.thread != here:
             copies.ended = True
             remove(OPEN, copies)
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_other_threads)

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 import sys
 import threading
 import weakref
@@ -16,6 +15,7 @@ from itertools import count
 from types import CodeType, FrameType, MethodType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ..support.fork import in_child
 from ..support.native import core, ffi, lib
 from ..support.source_files import BETWEEN
 
@@ -108,13 +108,10 @@ _forks = [0]
 _renewing = [threading.Lock()]  # held by the thread that frees a lock in a child
 
 
+@in_child
 def _begin_child() -> None:
     _forks[0] += 1
     _renewing[0] = threading.Lock()  # a thread that the child does not have may hold the old one
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_child)
 
 
 class _PythonLock:

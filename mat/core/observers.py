@@ -5,13 +5,13 @@ The debugging tools are observers.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import perf_counter
 from typing import Any, TypeAlias, TypeVar, cast
 
+from ..support.fork import in_child
 from ..support.log import PENDING, logger, note
 from ..support.open_blocks import Block, Decorating, remove
 from .access_record import AccessRecord
@@ -488,6 +488,7 @@ def observe_always(observer: Observer) -> None:
     _update()
 
 
+@in_child
 def _forget_other_threads() -> None:
     """End the blocks of threads that a forked child does not have."""
     global _lock
@@ -497,7 +498,3 @@ def _forget_other_threads() -> None:
     for thread in [k for k in _apart if k not in here]:
         del _apart[thread]
     _update()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_other_threads)

@@ -5,7 +5,6 @@ While none is in use, `compiled.IN_USE` is empty, and calls cost no more.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -16,6 +15,7 @@ from ..core.compiled import IN_USE
 from ..core.observers import notify_fallback
 from ..core.registry import Facet, Memory, host
 from ..errors import DeviceError
+from ..support.fork import in_child
 from ..support.open_blocks import Nested, enter, leave, remove, still_open
 from ..support.types import Function, Operand
 
@@ -328,6 +328,7 @@ def _all_enabled(mats: Iterable[Operand]) -> bool:
     return True
 
 
+@in_child
 def _forget_other_threads() -> None:
     """End the blocks of threads that a forked child does not have."""
     here = threading.get_ident()
@@ -336,7 +337,3 @@ def _forget_other_threads() -> None:
             use.ended = True
             use.device.forget(use)
             remove(IN_USE, use)
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_other_threads)

@@ -7,7 +7,6 @@ are devices and further copies.
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -30,15 +29,15 @@ from ..matrix.methods import method
 from ..matrix.storage import Storage
 from ..support.c_pointers import address_of
 from ..support.dtypes import as_dtype
+from ..support.fork import at_fork
 from ..support.types import Arguments, Array, Bytes, Operand
 
 # by address: the storage that was pickled and may still use it, or that got it by a pickle
 _known: WeakValueDictionary[int, Storage] = WeakValueDictionary()
 _known_lock = threading.Lock()
 # or a child could find the lock acquired by a thread that it does not have
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_known_lock.acquire, after_in_parent=_known_lock.release,
-                        after_in_child=_known_lock.release)
+at_fork(before=_known_lock.acquire, after_in_parent=_known_lock.release,
+        after_in_child=_known_lock.release)
 
 # joblib.hash pickles by this protocol, and knows arguments again by the bytes: equal elements give
 # equal ones, however they came about, if they are few

@@ -30,6 +30,7 @@ from ..errors import ConflictError, DeviceError, DirectionError, PerformanceWarn
 from ..layout.attributes import begin_as_nothing
 from ..memories.change_stamps import Seen, Stamps, Unknown, Version, Versions, stamps_of
 from ..memories.file_pages import file_of
+from ..support.fork import in_child
 from ..support.types import Array, DType
 from .storage import Storage
 
@@ -495,10 +496,7 @@ def _save_all() -> None:
         raise fault
 
 
+@in_child
 def _renew_lock() -> None:
     global _links
     _links = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)

@@ -12,6 +12,7 @@ from typing import Any, SupportsIndex, TypeAlias
 
 from ..core.recorder import RECORDERS, refuse_if_recorded
 from ..errors import DTypeError, SettingError
+from ..support.fork import in_child
 
 _HALF = 2**32
 _WHOLE = 2**64
@@ -189,14 +190,11 @@ class Rng:
         return f"Rng({self._key}, counter={self._counter})"
 
 
+@in_child
 def _after_fork() -> None:
     """Make a new lock in a forked child: another thread may have held it."""
     global _lock
     _lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _restored(key: int, counter: int) -> Rng:

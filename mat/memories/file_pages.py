@@ -23,6 +23,7 @@ from ..core.compiled import BLOCKS
 from ..errors import DiskError
 from ..support.c_pointers import address_of
 from ..support.descriptors import nameless, opened
+from ..support.fork import at_fork
 from ..support.options import current
 from ..support.plugins import plugin
 from ..support.settings import SPILL
@@ -370,9 +371,7 @@ def _before_fork() -> None:
             pages.separate()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_mapping.release,
-                        after_in_child=_mapping.release)
+at_fork(before=_before_fork, after_in_parent=_mapping.release, after_in_child=_mapping.release)
 
 
 # Host memory of large Mats in temporary files: the settings ``spill_dir`` and ``spill_above``

@@ -1,5 +1,6 @@
-"""Locks in a forked child: it has one thread only, and a lock that another one held would remain
-locked, so the owners of locks make new ones. Helper threads, without which their work is done, too.
+"""What is done at forks, above all for locks: a child has one thread only, and a lock that another
+one held would remain locked, so the owners of locks make new ones. Helper threads, without which
+their work is done, too.
 """
 
 from __future__ import annotations
@@ -10,7 +11,21 @@ import threading
 import weakref
 from collections.abc import Callable
 from time import monotonic
-from typing import Protocol
+from typing import Protocol, TypeVar
+
+C = TypeVar("C", bound=Callable[[], object])
+
+
+def at_fork(**calls: Callable[[], object]) -> None:
+    """Do as `os.register_at_fork`, where the system has forks."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(**calls)
+
+
+def in_child(function: C) -> C:
+    """Decorate a function that every forked child calls."""
+    at_fork(after_in_child=function)
+    return function
 
 
 class Forked(Protocol):
@@ -41,13 +56,10 @@ class WithLock:
         self._lock = threading.RLock()
 
 
+@in_child
 def _renew() -> None:
     for owner in tuple(_all):
         owner.after_fork()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew)
 
 
 # Helper threads

@@ -8,7 +8,6 @@ is expensive to import, such as ``mat.cuda``, without importing it.
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 import threading
 import time
@@ -17,6 +16,8 @@ from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
+
+from .fork import at_fork
 
 _modules: dict[str, str] = {}
 
@@ -122,9 +123,7 @@ def _in_child() -> None:
     _forking.release()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_forking.release,
-                        after_in_child=_in_child)
+at_fork(before=_before_fork, after_in_parent=_forking.release, after_in_child=_in_child)
 
 
 # Functions called after the import of a library, in whichever order that and `mat` are imported

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Never, TypedDict, Unpack, get_args
 from ..errors import DTypeError, SettingError
 from .close_names import did_you_mean, no_attribute
 from .dtypes import as_dtype
+from .fork import in_child
 from .open_blocks import Decorating, enter, leave, remove, still_open
 from .options import (
     CONTEXT,
@@ -344,12 +345,9 @@ def _notify_spilling() -> None:
         callback(least)
 
 
+@in_child
 def _forget_other_threads() -> None:
     """End the blocks of threads that a forked child does not have."""
     here = threading.get_ident()
     _SPILLING[:] = [c for c in _SPILLING if isinstance(c, Changed) and c.thread == here]
     CONTEXTS[:] = [c for c in CONTEXTS if isinstance(c, Changed) and c.thread == here]
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_other_threads)
