@@ -7,6 +7,7 @@ MAT_TEST_DEVICE=cuda; the kernel alone: ``test_integer_matmul.py``.
 
 import threading
 from contextlib import contextmanager
+from fractions import Fraction
 
 import cffi
 import ml_dtypes
@@ -265,42 +266,81 @@ def test_the_largest_lengths_pass_to_the_long_forms():
     assert routine.function == cublas.library().cublasScopy_v2
 
 
+# Updates by a kernel of ours
+
+
+def rounded(exact, dtype):
+    """Return the floats of `dtype` that are the nearest to fractions."""
+    near = np.array([float(f) for f in exact], dtype)
+    found = [min((np.nextafter(c, dtype(-np.inf)), c, np.nextafter(c, dtype(np.inf))),
+                 key=lambda c, f=f: abs(Fraction(float(c)) - f))
+             for c, f in zip(near, exact, strict=True)]
+    return np.array(found, dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("part", [np.s_[:], np.s_[1:], np.s_[::3], np.s_[::-1]])
+def test_updates_are_rounded_once(device, rng, dtype, part):
+    """Of what is nearly 0, two roundings leave no correct bit."""
+    a, factor = rng.standard_normal(3000).astype(dtype), dtype(0.3)
+    b = -factor * a
+    b[::2] = rng.standard_normal(1500)
+    exact = [Fraction(float(factor)) * Fraction(float(x)) + Fraction(float(y))
+             for x, y in zip(a[part], b[part], strict=True)]
+    before = device.calls(f"cublas{'SD'[dtype is np.float64]}axpy")
+    y = mat.array(b)
+    mat.axpy(factor, mat.array(a)[part], y[part])
+    b[part] = rounded(exact, dtype)
+    assert_array_equal(y.to_numpy(), b)
+    assert device.calls(f"cublas{'SD'[dtype is np.float64]}axpy") == before
+    mat.axpy(0, mat.full(3000, np.nan, dtype=dtype), y.fill_(-0.0))
+    assert_array_equal(np.signbit(y.to_numpy()), True)
+
+
+def test_updates_of_elements_in_another_order_are_those_of_cublas(device, rng):
+    a, b = (rng.standard_normal(50).astype("f") for _ in range(2))
+    before = device.calls("cublasSaxpy")
+    found = mat.axpy(0.3, mat.array(a), mat.array(b), incy=-1)
+    assert_allclose(found.to_numpy(), b + np.float32(0.3) * a[::-1], rtol=1e-5, atol=1e-6)
+    assert device.calls("cublasSaxpy") == before + 1
+
+
 # Failures
 
 
 def test_a_failing_call_is_a_device_error_with_its_name(device):
-    x, y = mat.ones(4), mat.ones(4)
+    x, y = mat.ones(4, dtype="complex128"), mat.ones(4, dtype="complex128")
     mat.axpy(1, x, y)
-    device.fail("cublasDaxpy", status=13)
-    with pytest.raises(DeviceError, match=r"cublasDaxpy: CUBLAS_STATUS_EXECUTION_FAILED \(13\)"):
+    device.fail("cublasZaxpy", status=13)
+    with pytest.raises(DeviceError, match=r"cublasZaxpy: CUBLAS_STATUS_EXECUTION_FAILED \(13\)"):
         mat.axpy(1, x, y)
-    assert mat.axpy(1, x, mat.zeros(4)).to_numpy().tolist() == [1] * 4
+    assert mat.axpy(1, x, mat.zeros(4, dtype=x.dtype)).to_numpy().tolist() == [1] * 4
 
 
 def test_memory_is_made_for_cublas(device):
     with mat.use_device("cuda") as dev:
         pool = dev.gpu.pool
-    x, y = mat.ones(1000), mat.ones(1000)
+    x, y = (mat.ones(1000, dtype="complex128") for _ in range(2))
     mat.axpy(1, x, y)
     x.close()
     mat.ones(5).scal_(1)
     assert pool.kept > 0
-    device.fail("cublasDaxpy", status=3)
+    device.fail("cublasZaxpy", status=3)
     # called once more, after what the pool keeps was given back
     assert mat.axpy(1, y, y).to_numpy()[0] == 4
     assert pool.kept == 0
-    device.fail("cublasDaxpy", times=2, status=3)
+    device.fail("cublasZaxpy", times=2, status=3)
     assert mat.axpy(1, y, y).to_numpy()[0] == 8  # in tiles
-    device.fail("cublasDaxpy", times=1000, status=3)
-    with pytest.raises(OutOfDeviceMemory, match=r"cublasDaxpy.*pool_bytes"):
+    device.fail("cublasZaxpy", times=1000, status=3)
+    with pytest.raises(OutOfDeviceMemory, match=r"cublasZaxpy.*pool_bytes"):
         mat.axpy(1, y, y)
 
 
 def test_no_memory_for_cublas_where_the_only_copy_is_on_the_device(device):
-    x, y = mat.ones(1000), mat.ones(1000)
+    x, y = (mat.ones(1000, dtype="complex128") for _ in range(2))
     mat.axpy(1, x, y)
-    device.fail("cublasDaxpy", times=2, status=3)
-    with pytest.raises(OutOfDeviceMemory, match=r"cublasDaxpy.*pool_bytes"):
+    device.fail("cublasZaxpy", times=2, status=3)
+    with pytest.raises(OutOfDeviceMemory, match=r"cublasZaxpy.*pool_bytes"):
         mat.axpy(1, x, y)
     with pytest.raises(mat.TornError):
         y.to_numpy()

@@ -68,8 +68,9 @@ def test_vectors(device, rng, dtype, letter):
     a, b = a[::-2], b[:10]
     for k in range(4):  # from the second one on without Python
         if k == 2:
-            device.fail(f"cublas{letter}axpy", status=3)  # and once more
-            device.fail(f"cublas{letter}scal", status=3)
+            device.fail(f"cublas{letter}scal", status=3)  # and once more
+            if letter in "CZ":  # a kernel of ours updates real vectors
+                device.fail(f"cublas{letter}axpy", status=3)
         mat.axpy(alpha, x, y)
         mat.scal(alpha, x)
         a, b = alpha * a, b + alpha * a

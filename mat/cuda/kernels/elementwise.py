@@ -174,12 +174,20 @@ def fill_program() -> Program:
     return Program("\n".join(['#include "elementwise.cuh"', *kernels, ""]))
 
 
+@cache
+def axpy_program() -> Program:
+    """Return the program of `prepare_axpy`."""
+    kernels = (f"MAT_AXPY({w}, {k})" for w in ("flat", "steps", "long") for k in ("f32", "f64"))
+    return Program("\n".join(['#include "elementwise.cuh"', *kernels, ""]))
+
+
 def programs() -> Iterator[Program]:
     """Yield all programs."""
     yield from dict.fromkeys(program(f, kind, way) for kind in TYPES for way in _WAYS
                              for f in families(kind)
                              if _has_kernel(f, kind, way))
     yield fill_program()
+    yield axpy_program()
 
 
 # Frames
@@ -308,6 +316,14 @@ def prepare_filling(dtype: DType, layout: Layout, of: Sequence[int] = (1,),
                         (blocks_of(found, group, False), 1, 1), (THREADS, 1, 1)).bind(of, value)
     return Encoded(launch, (lambda v: v) if dtype.name in _FILLED else lambda v: _bits(v, dtype),
                    bound=True)
+
+
+def prepare_axpy(kind: str, n: int, steps: Ints) -> CudaKernel:
+    """Return the kernel of ``y <- alpha x + y``, rounded once, for vectors of `n` floats."""
+    group = 16 // _size(kind)
+    found = strided_loop((n,), [(step,) for step in steps], group, ("flat", "steps", "long"))
+    return CudaKernel(axpy_program(), f"mat_axpy_{kind}_{found.way}", (*found.frame, 0),
+                      (blocks_of(found, group, False), 1, 1), (THREADS, 1, 1)).bind((1, 2), (0,))
 
 
 class Encoded:

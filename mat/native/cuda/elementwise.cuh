@@ -189,4 +189,26 @@ template <class S> struct mat_filling {
         mat_loop_##way<1, 0, 1, mat_##type, mat_##type, mat_filling<mat_##type>>(frame, call); \
     }
 
+/* alpha times the first operand is added to the second and rounded once; nothing if alpha is 0 */
+
+template <class S> struct mat_updating {
+    typedef mat_computed<S> C;
+    typedef C result;
+    enum { NUMBERS = 1, HEAVY = 0 };
+    const C alpha;
+    INLINE mat_updating(const mat_axes<2> &, const mat_call &call)
+        : alpha(mat_widen(mat_number<S>(call.numbers))) {}
+    INLINE bool keeps() const { return true; }
+    INLINE float once(float x, float y) const { return fmaf(alpha, x, y); }
+    INLINE double once(double x, double y) const { return fma(alpha, x, y); }
+    template <int M> INLINE void operator()(const C (&in)[M][2], result (&out)[M][2]) const {
+#pragma unroll
+        for (int m = 0; m < M; m++) out[m][1] = alpha == 0 ? in[m][1] : once(in[m][0], in[m][1]);
+    }
+};
+#define MAT_AXPY(way, type) \
+    MAT_KERNEL(mat_axpy_##type##_##way, mat_axes<2>, MAT_THREADS) { \
+        mat_loop_##way<2, 3, 2, mat_##type, mat_##type, mat_updating<mat_##type>>(frame, call); \
+    }
+
 #endif

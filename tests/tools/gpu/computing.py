@@ -5,6 +5,7 @@ training.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -164,18 +165,21 @@ def _elementwise(at: Setting, dtype: str) -> Section:
             lambda: cupy.multiply(c[0], 2.0, out=c[2]))),
         ("exp", 2, (lambda: mat.exp(x, out=z), lambda: torch.exp(t[0], out=t[2]),
                     lambda: cupy.exp(c[0], out=c[2]))),
-        ("axpy", 3, (lambda: mat.axpy(1e-9, x, y), lambda: t[1].add_(t[0], alpha=1e-9), None)),
         ("fill", 1, (lambda: z.fill_(1.0), lambda: t[2].fill_(1.0), lambda: c[2].fill(1.0))),
         ("sum of all", 1, (lambda: mat.sum(x), lambda: t[0].sum(), lambda: c[0].sum())),
     ]
     for name, streams, thunks in rows:
         yield _bound(at, f"{name}, {dtype}", streams * x.nbytes, thunks)
+    yield _bound(at, f"axpy, {dtype}", 3 * x.nbytes, (
+        lambda: mat.axpy(1e-9, x, y), lambda: t[1].add_(t[0], alpha=1e-9), None),
+        lambda: _cublas_update(at, x, y))
 
 
-def _bound(at: Setting, name: str, nbytes: int, thunks: Trio) -> Item:
+def _bound(at: Setting, name: str, nbytes: int, thunks: Trio,
+           cublas: Callable[[], Thunk] | None = None) -> Item:
     ours, torch, cupy = thunks
-    others = peers(copy=lambda: at.copying(nbytes), torch=at.torch and (lambda: torch),
-                   cupy=at.cupy and cupy and (lambda: cupy))
+    others = peers(copy=lambda: at.copying(nbytes), cublas=cublas,
+                   torch=at.torch and (lambda: torch), cupy=at.cupy and cupy and (lambda: cupy))
     return Item(name, ours, others, {MEMORY: 0.88, **BEST}, nbytes)
 
 
@@ -247,6 +251,16 @@ def _product(at: Setting, kind: str, n: int) -> Item:
     goals = {CUBLAS: 0.98, TORCH: 0.99} if n > 1024 else {}
     return Item(f"matmul, {kind}, {n}", lambda: mat.matmul(a, b, out=c), others, goals,
                 operations=2.0 * n**3, kind=kind)
+
+
+def _cublas_update(at: Setting, x: mat.Mat, y: mat.Mat) -> Thunk:
+    """The library's own axpy."""
+    cublas, table = (importlib.import_module(f"mat.cuda.libraries.{name}")
+                     for name in ("cublas", "cublas_table"))
+    letter = {"float32": "f", "float64": "d"}[x.dtype.name]
+    factor = importlib.import_module("mat.support.blas_library").scalar(letter, 1e-9)
+    return partial(getattr(cublas.library(), table.symbol("axpy", letter)), cublas.HANDLES[at.gpu],
+                   x.size, factor, _address(x), 1, _address(y), 1)
 
 
 def _cublas_product(at: Setting, kind: str, mats: tuple[mat.Mat, ...]) -> Thunk:

@@ -208,6 +208,34 @@ def _products(mock: bool) -> str:
     return "differences: " + ", ".join(seen)
 
 
+@check("updates y += a x are cuBLAS's, to the last bit")
+def _updates(mock: bool) -> str:
+    with np.errstate(all="ignore"):
+        return ", ".join(_update(kind) for kind in ("float32", "float64"))
+
+
+def _update(kind: str) -> str:
+    """Compare an update by our kernel with cuBLAS's, which counts downwards for us."""
+    rng, least = np.random.default_rng(3), np.finfo(kind).smallest_subnormal
+    special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, least, -least, 1.0], kind)
+    a = np.concatenate((np.repeat(special, 8), rng.standard_normal(10_000).astype(kind)))
+    differ, of_zero = 0, 0
+    for factor in (0.3, -1.0, 1e-30, 1e30, 0.0):
+        b = np.concatenate((np.tile(special, 8), -a.dtype.type(factor) * a[64:]))
+        b[-1000:] = rng.standard_normal(1000)
+        with mat.use_device("cuda", required=True):
+            x, ours, theirs = (mat.array(values) for values in (a, b, b))
+            mat.axpy(factor, x, ours)
+            mat.axpy(factor, x, theirs, incx=-1, incy=-1)
+        one, other = ours.to_numpy(), theirs.to_numpy()
+        same = (one == other) & (np.signbit(one) == np.signbit(other)) | (one != one) & (
+            other != other)
+        differ, of_zero = differ + (factor != 0) * int((~same).sum()), int((~same).sum())
+    if differ:
+        raise AssertionError(f"{kind}: {differ} of {4 * a.size} differ")
+    return f"{kind}: with a factor of 0, {of_zero} of {a.size} differ"
+
+
 @check("products of 8-bit floats by cuBLASLt, and of int8, with scales")
 def _scaled_products(mock: bool) -> str:
     kinds = {"int8": 0.0, "float8_e4m3fn": 1e-3, "float8_e5m2": 1e-3}

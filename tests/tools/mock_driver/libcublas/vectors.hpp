@@ -13,7 +13,13 @@ static Status axpy(const char *me, H h, int64_t n, const void *alpha, Vector x, 
     return queue(h, [=] {
         const X *from = real<X>(x, true, me);
         X *to = real<X>(y, true, me), f = a(me);
-        for (int64_t k = 0; from && to && k < n; k++) to[y.place(k)] += f * from[x.place(k)];
+        for (int64_t k = 0; from && to && k < n; k++) {
+            X &sum = to[y.place(k)];
+            if constexpr (std::is_floating_point_v<X>)
+                sum = std::fma(f, from[x.place(k)], sum);
+            else
+                sum += f * from[x.place(k)];
+        }
     });
 }
 
