@@ -48,6 +48,15 @@ def test_the_order_of_long_lines(dtype, name, threads, rng):
             assert same_bits(x.to_numpy(), wanted)
 
 
+@pytest.mark.parametrize("device", [None, "emulated"])
+@pytest.mark.parametrize("name", RULES)
+def test_no_long_lines(name, device):
+    for shape in ((0, 5000), (5000, 0), (2, 0, 9000)):
+        with mat.use_device(device or "cpu"):
+            found = getattr(mat, name)(mat.zeros(shape), axis=int(np.argmax(shape)))
+        assert found.shape == shape
+
+
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_the_order_by_numpy(dtype, name, rng):

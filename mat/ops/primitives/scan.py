@@ -174,13 +174,14 @@ def _implement(operation: MatOp, name: str, rule: np.ufunc, begun: bool) -> None
 
 def _in_order(rule: np.ufunc, x: Array, out: Array, begun: bool) -> None:
     """Compute the results along the last axis by pieces and chunks."""
-    length = x.shape[-1]
-    found = np.full((*x.shape[:-1], -(-length // CHUNK) * CHUNK), rule.identity, out.dtype)
+    *others, length = x.shape
+    chunks = -(-length // CHUNK)
+    found = np.full((*others, chunks * CHUNK), rule.identity, out.dtype)
     found[..., :length] = x
-    pieces = found.reshape(*x.shape[:-1], -1, CHUNK // PIECE, PIECE)
+    pieces = found.reshape(*others, chunks, CHUNK // PIECE, PIECE)
     rule.accumulate(pieces, -1, out.dtype, pieces)
     _after_others(rule, pieces, None)
-    _after_others(rule, found.reshape(*x.shape[:-1], -1, CHUNK), out[..., :1] if begun else None)
+    _after_others(rule, found.reshape(*others, chunks, CHUNK), out[..., :1] if begun else None)
     out[..., int(begun):] = found[..., :length]
 
 
