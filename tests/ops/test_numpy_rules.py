@@ -1,5 +1,7 @@
 """Rules of NumPy that are easily missed: 16-bit sums, 64-bit integers, axes of length 1, errors."""
 
+import operator
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -205,7 +207,11 @@ FOREIGN = [lambda m: m.add(np.float32(1.5), 1), lambda m: m.maximum(np.float32(1
                lambda m, x: m.full_like(x, 4), lambda m, x: m.empty_like(x, shape=(2, 0)))),
            lambda m: m.zeros_like(np.matrix([[1.0, 2]])),
            lambda m: m.full_like(np.matrix([[1]]), 4),
-           lambda m: m.zeros_like(np.matrix([[1.0, 2]]), subok=False)]
+           lambda m: m.zeros_like(np.matrix([[1.0, 2]]), subok=False),
+           *(lambda m, rule=rule, turned=turned: rule(
+               *(m.array([[1.0, 2], [3, 4]]), np.matrix([[1, 2], [3, 5]]))[::turned])
+             for rule in (operator.mul, operator.matmul, operator.sub, operator.lt, operator.eq)
+             for turned in (1, -1))]
 
 
 @pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")

@@ -44,7 +44,7 @@ from ..tiles.tile import by_elements
 from .by_numpy import equal_by_numpy, other_elements
 from .functions import CheckValues, FunctionOfOne, FunctionOfTwo, Shortcut, function_of_bounds
 from .loops import LOGIC, as_booleans, as_floats, as_loop_numbers, beyond_integers, loop_dtypes
-from .operands import as_operand, has_priority, is_operand, is_sparse, numpy_gives
+from .operands import as_operand, has_priority, is_matrix, is_operand, is_sparse, of_arrays
 from .operation import Input, InputOrNumber, MatOp, Output, named, op
 
 _TEMPLATE = """{summary}
@@ -418,6 +418,8 @@ def _bind_operators(kernel: MatOp, symbol: str, function: Function, in_place: Fu
             return other * int(self)
         if has_priority(other):
             return function(self, other)
+        if is_matrix(other):
+            return of_arrays(rule, self, other, False)
         if is_operand(other) or (compares and isinstance(other, numbers.Number)) or (
                 equates and not _has_rule(other)):
             try:
@@ -426,14 +428,14 @@ def _bind_operators(kernel: MatOp, symbol: str, function: Function, in_place: Fu
                 if not compares or isinstance(other, Mat):
                     raise
                 return equal_by_numpy(rule, self, other, error)
-        return _with_sparse(rule, self, other, False)
+        return of_arrays(rule, self, other, False) if is_sparse(other) else NotImplemented
 
     def operate_reflected(self: Mat, other: object) -> object:
         if repeats and isinstance(other, _SEQUENCES) and _is_count(self):
             return other * int(self)
-        if is_operand(other) or has_priority(other):
-            return function(other, self)
-        return _with_sparse(rule, self, other, True)
+        if is_matrix(other) or is_sparse(other):
+            return of_arrays(rule, self, other, True)
+        return function(other, self) if is_operand(other) or has_priority(other) else NotImplemented
 
     def operate_in_place(self: Mat, other: object) -> object:
         return in_place(self, other) if in_place and is_operand(other) else NotImplemented
@@ -448,14 +450,6 @@ def _bind_operators(kernel: MatOp, symbol: str, function: Function, in_place: Fu
 
 
 _SEQUENCES = (list, tuple, str, bytes)
-
-
-def _with_sparse(rule: Function, x: Mat, other: object, reflected: bool) -> object:
-    """Return the result of the operator `rule` for the array of `x` beside a sparse array."""
-    if not is_sparse(other):
-        return NotImplemented
-    with x.facet("array", "input") as a:
-        return numpy_gives(rule, (other, a) if reflected else (a, other), {})
 
 
 def _is_count(x: Mat) -> bool:

@@ -165,6 +165,17 @@ def is_sparse(value: object) -> bool:
             and not hasattr(kind, "__array__") and not has_its_own_way(value))
 
 
+def is_matrix(value: object) -> bool:
+    """Return whether `value` is a matrix of NumPy, whose ``*`` is the product of matrices."""
+    return type(value) is not _array and isinstance(value, np.matrix)
+
+
+def of_arrays(rule: Function, x: Mat, other: object, reflected: bool) -> Operand:
+    """Return the result of the operator `rule` for the array of `x` beside another object."""
+    with x.facet("array", "input") as a:
+        return numpy_gives(rule, (other, a) if reflected else (a, other), {})
+
+
 def decides(value: object) -> bool:
     """Return whether the class of `value` decides what functions of it and Mats return."""
     return has_its_own_way(value) or is_masked(value)

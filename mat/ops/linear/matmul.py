@@ -5,6 +5,7 @@ It goes through BLAS without copies, or by the kernels for the element types tha
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from math import prod
 
@@ -26,7 +27,15 @@ from ...support.plugins import plugin
 from ...support.types import Arguments, Array, Engine, Function, Keywords, Number, Operand
 from ..engine.by_numpy import call_by_numpy
 from ..engine.functions import check_is_mat, of_matrices
-from ..engine.operands import as_operand, decides, is_foreign, is_operand, numpy_gives
+from ..engine.operands import (
+    as_operand,
+    decides,
+    is_foreign,
+    is_matrix,
+    is_operand,
+    numpy_gives,
+    of_arrays,
+)
 from ..engine.operation import Input, Output, named, op
 from ..tiles.overlap import apart_from, check_disjoint, overlap
 from ..tiles.tile import Tile
@@ -291,10 +300,14 @@ def _matrix_operands(a: Operand, b: Operand) -> tuple[Mat, Mat]:
 def _matmul(self: Mat, other: Operand) -> Operand:
     if type(other) is Mat and not IN_USE:
         return product.new((self, other, None))
+    if is_matrix(other):
+        return of_arrays(operator.matmul, self, other, False)
     return matmul(self, other) if is_operand(other) else NotImplemented
 
 
 def _rmatmul(self: Mat, other: Operand) -> Operand:
+    if is_matrix(other):
+        return of_arrays(operator.matmul, self, other, True)
     return matmul(other, self) if is_operand(other) else NotImplemented
 
 
