@@ -133,12 +133,19 @@ def test_in_place_with_shapes_that_do_not_broadcast(name):
 
 
 @pytest.mark.parametrize("name", ["__iadd__", "__isub__", "__imul__", "__itruediv__", "__ipow__",
-                                  "__add__", "__matmul__", "__lt__", "__eq__"])
+                                  "__add__", "__matmul__", "__lt__"])
 def test_operators_leave_what_they_do_not_know_to_others(name):
     x = one()
-    assert getattr(x, name)("text") is NotImplemented
-    assert getattr(x, name)({1: 2}) is NotImplemented
-    assert name == "__eq__" or getattr(x, name)(None) is NotImplemented
+    for other in ("text", {1: 2}, None):
+        assert getattr(x, name)(other) is NotImplemented
+
+
+@pytest.mark.parametrize("other", ["text", {1: 2}, None])
+def test_no_element_equals_what_is_no_number(other):
+    """As in NumPy."""
+    x = one()
+    assert np.array_equal((x == other).to_numpy(), x.to_numpy() == other)
+    assert np.array_equal((x != other).to_numpy(), x.to_numpy() != other)
 
 
 @pytest.mark.parametrize("name", ["scale_rows_", "scale_columns_"])

@@ -280,9 +280,9 @@ class Op(Declaration):
             args[k].allowed(IO)
         plan = make_plan(self, implementation, args, kwargs, device)
         # else it depends on values: whether integers can take a number, which only plans that call
-        # Python check
+        # Python check, or whether factors are integers
         if self.by_form and not (self.numbers and is_integer(args[self.main].element_type) and (
-                plan.at_once or self.adapt is not None)):
+                plan.at_once or self.adapt is not None or self.zero_at >= 0)):
             self.remember(self.root_of(device), args, kwargs, plan)
         return plan
 
