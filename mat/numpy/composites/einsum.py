@@ -16,6 +16,7 @@ import numpy as np
 from numpy._core.multiarray import c_einsum
 
 from ...core.compiled import IN_USE
+from ...layout.shapes import Ints
 from ...layout.strided import Layout
 from ...matrix.mat import Mat
 from ...matrix.reading import call_reading
@@ -63,6 +64,10 @@ def numpy_einsum(*operands: Operand, out: Operand = None, optimize: object = Fal
         if not IN_USE and type(operands[0]) is str and (
                 _is_of_rows(operands[0]) or _is_in_small_batches(*operands)):
             return call_reading(c_einsum, operands, _NO_KEYWORDS, "einsum")
+    if len(operands) == 2 and out is None and not kwargs and type(optimize) is bool:
+        axes = _axes_of_sum(*operands)
+        if axes is not None:
+            return reduce.sum(operands[1], axes)
     dtype: DTypeLike = kwargs.pop("dtype", None)
     order, casting = kwargs.pop("order", "K"), kwargs.pop("casting", "safe")
     plain = isinstance(optimize, bool) and order == "K" and casting in _CASTINGS
@@ -124,6 +129,21 @@ def _is_matrix_product(subscripts: str, of_a: int, of_b: int) -> bool:
     return (found is not None and not found.exchanged
             and found.axes == ([of_a - 1], [of_b - 2 if of_b > 1 else 0])
             and list(found.order) == sorted(found.order))
+
+
+def _axes_of_sum(subscripts: Operand, x: Operand) -> Ints | None:
+    """Return the axes that one operand is summed over, if the others keep their order."""
+    if type(subscripts) is not str or type(x) is not Mat or x.element_type.char not in BLAS_TYPES:
+        return None
+    return _axes_left_out(subscripts, len(x.layout.shape))
+
+
+@cache
+def _axes_left_out(subscripts: str, ndim: int) -> Ints | None:
+    names, wanted = parsed(subscripts, (ndim,)) or ("", "")
+    if len(set(names)) < len(names) or [n for n in names if n in wanted] != list(wanted):
+        return None
+    return tuple(k for k, n in enumerate(names) if n not in wanted) or None
 
 
 def _are_rows(names: tuple[str, ...]) -> bool:

@@ -151,6 +151,8 @@ def _is_bound(value: Operand, a: Mat) -> bool:
 
 @implements("round", "around", of_many=True)
 def numpy_round(a: Operand, decimals: int = 0, out: Operand = None) -> Result:
+    if a.dtype.kind in "iu" and out is None and type(decimals) is int and decimals >= 0:
+        return a.copy()
     plain = (type(decimals) is int and abs(decimals) < 300
              and a.dtype.char in _FLOATS and is_mat_or_none(out))
     if not plain or (out is not None and out.dtype != a.dtype):
