@@ -171,6 +171,7 @@ def test_transforms_that_do_not_fit_are_computed_in_tiles_of_whole_lines(rng, de
         mat.fft.fftn(mat.array(a))
 
 
+@pytest.mark.host
 def test_short_transforms_are_numpys(rng):
     a = rng.random((4, 6))
     for name in ("fft", "rfft", "ifft", "ihfft", "fft2", "rfftn", "irfft"):

@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from numpy.testing.overrides import (
     get_overridable_numpy_array_functions,
     get_overridable_numpy_ufuncs,
@@ -144,3 +145,40 @@ def test_implementations_have_numpys_signatures(function):
         assert implemented[:len(theirs)] == theirs
     else:
         assert theirs == implemented
+
+
+OF_MANY = {
+    "isclose": lambda m, x, y: m.isclose(x, y),
+    "isclose_to_one": lambda m, x, y: m.isclose(x, 1.0),
+    "isclose_nan": lambda m, x, y: m.isclose(x, y, equal_nan=True),
+    "allclose": lambda m, x, y: m.allclose(x, y),
+    "nan_to_num": lambda m, x, y: m.nan_to_num(x, nan=2),
+    "round": lambda m, x, y: m.round(x, 1), "isreal": lambda m, x, y: m.isreal(x),
+    "iscomplex": lambda m, x, y: m.iscomplex(y), "sinc": lambda m, x, y: m.sinc(y),
+    "unwrap": lambda m, x, y: m.unwrap(m.real(y), axis=0), "angle": lambda m, x, y: m.angle(y),
+    "isposinf": lambda m, x, y: m.isposinf(m.real(x)),
+    "select": lambda m, x, y: m.select([m.real(x) > 1, m.real(y) < 0], [x, y], 3),
+    "choose": lambda m, x, y: m.choose((m.real(x) > 1).astype(int), [x, y]),
+}
+
+
+@pytest.mark.parametrize("name", OF_MANY)
+@pytest.mark.parametrize("dtype", ["int64", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_many_elements(name, dtype, turned):
+    """They are computed by operations of `mat`, in blocks that fit the caches."""
+    rng = np.random.default_rng(5)
+    a, b = ((rng.standard_normal((300, 250)) * 3).astype(dtype) for _ in range(2))
+    if np.dtype(dtype).kind in "fc":
+        a.flat[::50], a.flat[7::50], a.flat[3::50] = np.nan, np.inf, -0.0
+        b[::2] = a[::2]
+        b[~np.isfinite(b)] = 0
+    x, y = mat.array(a), mat.array(b)
+    if turned:
+        a, b, x, y = a.T[::-1], b.T[::-1], x.T[::-1], y.T[::-1]
+    with np.errstate(all="ignore"):
+        found, wanted = OF_MANY[name](mat, x, y), OF_MANY[name](np, a, b)
+    assert_array_equal(x.to_numpy(), a)
+    assert np.asarray(found).dtype == np.asarray(wanted).dtype
+    rtol = 1e-5 if dtype == "float32" else 1e-12
+    assert_allclose(np.asarray(found), wanted, rtol=rtol, atol=rtol)

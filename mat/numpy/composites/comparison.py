@@ -19,7 +19,7 @@ from ...support.plugins import at_first_use
 from ...support.types import Number, Operand
 from ..operands import REAL, as_dtype, as_floats, as_mats, is_there, one_axis, with_axis_moved
 from ..registry import Result, composes, implements
-from .in_tiles import in_tiles
+from .in_tiles import in_blocks, in_tiles
 
 ufuncs = at_first_use("ops.primitives.ufuncs")
 
@@ -74,6 +74,7 @@ def numpy_isclose(a: Operand, b: Operand, rtol: Number = 1e-5, atol: Number = 1e
 
 
 @in_tiles
+@in_blocks
 def _isclose(a: Mat, b: Operand, rtol: Number, atol: Number, equal_nan: bool) -> Mat:
     a, b = (as_floats(v) if isinstance(v, Mat) else v for v in (a, b))
     near = elementwise.less_equal(elementwise.abs(a - b), atol + rtol * elementwise.abs(b))

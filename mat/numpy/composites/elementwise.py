@@ -7,6 +7,7 @@ from functools import reduce
 
 import numpy as np
 
+from ...matrix.base import form_of_result
 from ...matrix.delegate import delegate
 from ...matrix.mat import Mat, new_like
 from ...ops.engine.by_numpy import leave_if
@@ -19,7 +20,7 @@ from ...support.plugins import at_first_use
 from ...support.types import DType, Function, Number, Operand
 from ..operands import FLOATS, REAL, as_dtype, as_floats, is_mat_or_none, is_there, one_axis
 from ..registry import NO_VALUE, Result, implements
-from .in_tiles import in_lines, in_tiles
+from .in_tiles import in_blocks, in_lines, in_tiles
 
 scan, ufuncs = at_first_use("ops.primitives.scan"), at_first_use("ops.primitives.ufuncs")
 _FLOATS = "e" + REAL_TYPES  # of NumPy
@@ -58,12 +59,12 @@ def _rounded_there(a: Operand, decimals: int) -> Result:
     return complex_of(*parts)
 
 
-@implements("isposinf", on_device=1)
+@implements("isposinf", of_many=True)
 def numpy_isposinf(x: Operand, out: Operand = None) -> Result:
     return _is_infinity(x, np.inf, out)
 
 
-@implements("isneginf", on_device=1)
+@implements("isneginf", of_many=True)
 def numpy_isneginf(x: Operand, out: Operand = None) -> Result:
     return _is_infinity(x, -np.inf, out)
 
@@ -164,6 +165,7 @@ def numpy_round(a: Operand, decimals: int = 0, out: Operand = None) -> Result:
 
 
 @in_tiles
+@in_blocks
 def _round(a: Mat, decimals: int) -> Mat:
     return _rounded_into(None, a, decimals)
 
@@ -184,7 +186,7 @@ _BOOL = np.dtype(np.bool_)
 _TINY = 1e-20  # what `sinc` has for the complex number 0
 
 
-@implements("angle", on_device=1)
+@implements("angle", of_many=True)
 def numpy_angle(z: Operand, deg: bool = False) -> Result:
     leave_if(not (z.dtype.char in BLAS_TYPES or z.dtype.kind in "biu"))
     return _angle(z, deg)
@@ -196,12 +198,12 @@ def _angle(z: Mat, deg: bool) -> Mat:
     return found * (180 / np.pi) if deg else found
 
 
-@implements("isreal", on_device=1)
+@implements("isreal", of_many=True)
 def numpy_isreal(x: Operand) -> Result:
     return _compared(elementwise.equal, True, x)
 
 
-@implements("iscomplex", on_device=1)
+@implements("iscomplex", of_many=True)
 def numpy_iscomplex(x: Operand) -> Result:
     return _compared(elementwise.not_equal, False, x)
 
@@ -212,7 +214,7 @@ def _compared(compare: Function, of_real: bool, x: Operand) -> Result:
     if x.dtype.char in "FD":
         return compare(imaginary_part(x), 0)
     leave_if(x.dtype.kind not in "biuf")
-    return new_like(x, x.shape, _BOOL).fill_(of_real)
+    return form_of_result(x.shape, _BOOL).new(x.device_enabled, of_real)
 
 
 @implements("real_if_close", on_device=1)
@@ -226,13 +228,14 @@ def numpy_real_if_close(a: Operand, tol: Number = 100) -> Result:
     return real_part(a) if bool(truth.all_true(near)) else a
 
 
-@implements("sinc", on_device=1)
+@implements("sinc", of_many=True)
 def numpy_sinc(x: Operand) -> Result:
     leave_if(not (x.dtype.char in "efdFD" or x.dtype.kind in "biu"))
     return _sinc(x)
 
 
 @in_tiles
+@in_blocks
 def _sinc(x: Mat) -> Mat:
     angles = as_floats(x) * np.pi
     least = float(np.finfo(angles.dtype).eps) if angles.dtype.kind == "f" else _TINY
@@ -240,7 +243,7 @@ def _sinc(x: Mat) -> Mat:
     return elementwise.divide(elementwise.sin(angles), angles)
 
 
-@implements("unwrap", on_device=1)
+@implements("unwrap", of_many=True)
 def numpy_unwrap(p: Operand, discont: Number | None = None, axis: int = -1, *,
                  period: Number = 2 * np.pi) -> Result:
     leave_if(p.dtype.char not in FLOATS or type(period) not in REAL

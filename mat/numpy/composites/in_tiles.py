@@ -22,6 +22,7 @@ from ...support.plugins import plugin
 from ...support.types import Arguments, Function, Keyword, Keywords, Operand
 from ..registry import Result
 
+_MANY = 1 << 16  # elements
 _TIMES = 16  # as many bytes as operands and results take, intermediate results take at most
 _LARGE = 4  # as many times the bytes of operands reductions take with their intermediate results
 
@@ -37,6 +38,21 @@ def in_tiles(function: Function, tables: int = 0) -> Function:
             with suppress(OutOfDeviceMemory):  # each operation may have smaller ones
                 return _in_tiles(function, operands, tables)
         return function(*operands)
+
+    return call
+
+
+def in_blocks(function: Function) -> Function:
+    """Return a function of Mats and numbers that the host computes as in a block of `mat.fused`, if
+    their elements are more than its caches keep from one operation to the next.
+    """
+    @wraps(function)
+    def call(*operands: Operand) -> Result:
+        if in_use() is not CPU or _is_a_part() or not any(
+                isinstance(x, Mat) and x.size >= _MANY for x in operands):
+            return function(*operands)
+        with plugin("ops.expressions.block").fused():
+            return function(*operands)
 
     return call
 

@@ -25,7 +25,7 @@ from ...support.plugins import at_first_use
 from ...support.types import Array, DType, Function, Operand
 from ..operands import as_dtype, is_there, mats_there
 from ..registry import NO_VALUE, Casting, Result, implements
-from .in_tiles import in_tiles
+from .in_tiles import in_blocks, in_tiles
 
 advanced = at_first_use("ops.indexing.advanced")
 gathering = at_first_use("ops.indexing.gathering")
@@ -84,7 +84,7 @@ def numpy_where(condition: Operand, x: Operand = NO_VALUE, y: Operand = NO_VALUE
 @implements("select", mats=0, of_many=True)
 def numpy_select(condlist: Sequence[Operand], choicelist: Sequence[Operand],
                  default: Operand = 0) -> Result:
-    leave_if(not any(map(is_there, (*condlist, *choicelist))))
+    leave_if(not any(isinstance(v, Mat) for v in (*condlist, *choicelist)))
     conditions = [c for c in map(_mat, condlist) if c.dtype.kind == "b"]
     choices = [c if type(c) in _ADAPTING else _mat(c) for c in choicelist]
     found = default if type(default) in _WEAK else _mat(default)
@@ -97,6 +97,7 @@ def numpy_select(condlist: Sequence[Operand], choicelist: Sequence[Operand],
 
 
 @in_tiles
+@in_blocks
 def _select(found: Mat, *pairs: Mat) -> Mat:
     for condition, choice in zip(pairs[::2], pairs[1::2], strict=True):
         found = numpy_where(condition, choice, found)
@@ -109,7 +110,7 @@ def _in(value: Operand, dtype: DType) -> Mat:
             else adopted(np.asarray(value, dtype)))
 
 
-@implements("choose", on_device=1)
+@implements("choose", of_many=True)
 def numpy_choose(a: Operand, choices: Sequence[Operand], out: Operand = None,
                  mode: str = "raise") -> Result:
     leave_if(out is not None or not isinstance(choices, list | tuple))
@@ -213,7 +214,7 @@ def _masked(x: Mat, mask: Operand, values: Operand, by_place: bool) -> None:
     _put(x, gathering.positions_of(selecting.is_true(condition)), source, "raise")
 
 
-@implements("nan_to_num", on_device=1)
+@implements("nan_to_num", of_many=True)
 def numpy_nan_to_num(x: Operand, copy: bool = True, nan: Operand = 0.0, posinf: Operand = None,
                      neginf: Operand = None) -> Result:
     given = (nan, posinf, neginf)
@@ -222,6 +223,7 @@ def numpy_nan_to_num(x: Operand, copy: bool = True, nan: Operand = 0.0, posinf: 
 
 
 @in_tiles
+@in_blocks
 def _nan_to_num(x: Mat, nan: Operand, posinf: Operand, neginf: Operand) -> Mat:
     if x.dtype.char in "FD":
         return complex_of(*(_nan_to_num(part(x), nan, posinf, neginf)
