@@ -28,7 +28,6 @@ from .pending import Pending
 from .registry import ElementType, Handle, Memory, Number, ViewLike, WholeCube, host
 from .runs import Runs
 from .source_line import SourceLine
-from .span_drops import join_parts, tidy
 from .span_transfer import peek, refresh, takes_parts
 from .spans import Spans
 
@@ -237,8 +236,8 @@ class Coherence:
     def settle(self) -> None:
         """Return to whole-copy state if every copy is wholly fresh or stale, else summarise."""
         cube = self.cube
-        join_parts(cube, self.spans)
-        tidy(cube, self.spans)
+        self.spans.join_parts(cube)
+        self.spans.tidy(cube)
         if self.spans.summarise(cube):
             self.spans = None
 

@@ -17,9 +17,6 @@ from .export import ExportRecord, retain_for_exports
 from .observers import COPY, OBSERVERS, notify_evicted, wait
 from .registry import Memory, ViewLike, all_facets, host
 from .span_copy import SpanCopy, any_alive
-from .span_drops import drop as drop_copies
-from .span_drops import evict as evict_copy
-from .span_drops import refresh_before_drop as refresh_doomed
 
 _observers, _threads = OBSERVERS, THREADS  # with types of C
 
@@ -70,7 +67,7 @@ class DroppableCopies(Coherence):
         for copy in copies:
             self._check_droppable(copy.memory, retain, copy)
         if copies:
-            drop_copies(self.cube, self.spans, copies, force)
+            self.spans.drop(self.cube, copies, force)
             self.settle()
         return bool(copies)
 
@@ -192,7 +189,7 @@ class DroppableCopies(Coherence):
             self.lock.release()
 
     def _evict_span(self, copy: SpanCopy, dirty: bool) -> bool:
-        freed = evict_copy(self.cube, self.spans, copy, dirty)
+        freed = self.spans.evict(self.cube, copy, dirty)
         if freed and self.spans is not None and not self.spans.busy:
             self.settle()
         return freed
@@ -268,7 +265,7 @@ class DroppableCopies(Coherence):
             self.end_abandoned()
             if self.spans is not None:
                 doomed = [c for c in self.spans.copies if c.memory.bit & dropped]
-                refresh_doomed(self.cube, self.spans, doomed)
+                self.spans.refresh_before_drop(self.cube, doomed)
                 self.settle()
                 return
             only_there = self.fresh and not self.fresh & ~dropped

@@ -41,12 +41,10 @@ class ViewLike(Protocol):
 
 
 class SpansLike(Protocol):
-    """The `Spans` of a cube, as those use it who copy and drop its parts."""
+    """The `Spans` of a cube, as those use it who copy its parts."""
 
     everything: Runs
     pristine: Runs
-    settled: bool
-    busy: int
     grown: Memory | None
     copies: list[Any]
     used: list[Any]
@@ -55,12 +53,9 @@ class SpansLike(Protocol):
 
     def whole_in(self, memory: Memory | None) -> Any: ...
     def on_host(self, cube: WholeCube) -> Any: ...
-    def make(self, cube: WholeCube, memory: Memory, start: int, stop: int) -> Any: ...
     def writers(self, cube: WholeCube) -> list[Any]: ...
     def in_flux(self, cube: WholeCube, copy: Any = None) -> Runs: ...
     def committed(self, cube: WholeCube, copy: Any) -> Runs: ...
-    def forget(self, copy: Any) -> None: ...
-    def forget_torn(self, runs: Runs) -> None: ...
 
 
 class CubeLike(Protocol):

@@ -9,21 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..errors import TornError
+from ..errors import ConflictError, DeviceError, TornError
 from .access_record import AccessRecord, conflict, narrowed, without_outer
 from .async_copy import AsyncCopy, finish_copy_locked
 from .barrier_copies import MADE
 from .compiled import THREADS
 from .direction import INPUT, IO, OUTPUT, Direction
-from .observers import OBSERVERS
+from .observers import OBSERVERS, notify_evicted
 from .registry import Facet, Memory, Presented, ViewLike, WholeCube, host
 from .runs import NONE, Runs, run, union
 from .source_line import SourceLine, allow_conflicts, describe
 from .span_copy import SpanCopy
-from .span_drops import MANY_PARTS, evict
-from .span_transfer import refresh, takes_parts
+from .span_transfer import copy_torn, refresh, takes_parts
 
 MOST_PARTS = 1024  # of one cube in one memory: then the oldest are freed
+# of one cube in one memory: then new ones are wider, so that a loop over rows makes few more, and
+# where there is room all are joined if the whole has no more bytes than these for each
+MANY_PARTS, WORTH_A_PART = 64, 1 << 13
 TORN = ("{} failed and left the only copy half-written; overwrite all of it, or accept it as it "
         "is with accept_torn()")
 
@@ -201,7 +203,7 @@ class Spans:
         if found is None:
             parts = [c for c in self.copies if c.memory is memory and not c.whole]
             for copy in parts[:max(0, len(parts) - MOST_PARTS + 1)]:  # the oldest
-                evict(cube, self, copy, True)
+                self.evict(cube, copy, True)
             return self.make(cube, memory, *self.widened(cube, memory, low, high))
         return found
 
@@ -388,3 +390,122 @@ class Spans:
             if copy.whole and copy.fresh == self.everything:
                 found |= copy.memory.bit
         return found
+
+    # How copies are dropped, evicted, and joined in one
+
+    def only_in(self, cube: WholeCube, copies: list[SpanCopy]) -> Runs:
+        """Return the elements that only these copies have."""
+        found = union(self.committed(cube, c) for c in copies)
+        for copy in self.copies:
+            if copy.near(found) and copy not in copies:
+                found = found - self.committed(cube, copy)
+        return found - self.pristine if found else NONE
+
+    def is_used(self, cube: WholeCube, copy: SpanCopy) -> bool:
+        """Return whether a copy is accessed, kept, or being copied."""
+        return (copy in self.pending or copy in self.used or copy.is_kept
+                or cube.is_kept(copy.memory) or any(r.used is copy for r in tuple(cube.accesses)))
+
+    def evict(self, cube: WholeCube, copy: SpanCopy, dirty: bool) -> bool:
+        """Free a copy; return False if it is used, or alone has elements without `dirty`."""
+        if copy not in self.copies or self.is_used(cube, copy) or cube.adopted is copy.memory:
+            return False
+        only, torn = self.only_in(cube, [copy]), [t for t in self.torn if t.copy is copy]
+        if (only or torn) and not dirty:
+            return False
+        if only and only.meets(self.in_flux(cube, self.on_host(cube))):
+            return False
+        notify_evicted(cube, copy.memory, copy.owner.nbytes)
+        if only:
+            refresh(cube, self, self.on_host(cube), only)
+        self.move_torn(cube, torn)
+        self.discard(cube, copy)
+        return True
+
+    def move_torn(self, cube: WholeCube, found: list[Torn]) -> None:
+        """Copy the torn elements of failed blocks to the host, for `accept_torn`."""
+        for torn in found:
+            middle = self.on_host(cube)
+            if torn.copy is not None and torn.copy is not middle:
+                copy_torn(cube, self, torn.copy, middle, torn.runs)
+                torn.copy = middle
+
+    def discard(self, cube: WholeCube, copy: SpanCopy) -> None:
+        """Free a copy."""
+        if copy.whole:
+            cube.discard(copy.memory)  # which calls `forget`
+            return
+        self.forget(copy)
+        handle, copy.part = copy.part, None
+        if handle is not None:
+            copy.memory.free(handle)
+        for observer in tuple(OBSERVERS):
+            observer.freed(copy, copy.memory)
+
+    def drop(self, cube: WholeCube, copies: list[SpanCopy], force: bool) -> None:
+        """Free copies that are not in use; raise `ConflictError` if they have the only data."""
+        lost = self.only_in(cube, copies) | union(t.runs for t in self.torn if t.copy in copies)
+        if lost and not force:
+            raise ConflictError(f"{copies[0].memory.name!r} has the only copy of elements {lost!r} "
+                                "of this data; access them in another memory first, or discard "
+                                "them with force=True")
+        if lost:
+            self.forget_torn(lost)
+            self.pristine = self.pristine | lost
+        for copy in copies:
+            self.discard(cube, copy)
+
+    def refresh_before_drop(self, cube: WholeCube, doomed: list[SpanCopy]) -> None:
+        """Copy to the host the elements that only these copies have, except those being written."""
+        only = self.only_in(cube, doomed) - self.in_flux(cube)
+        if only:
+            refresh(cube, self, self.on_host(cube), only)
+        if not cube.accesses:
+            self.move_torn(cube, [t for t in self.torn if t.copy in doomed])
+
+    def tidy(self, cube: WholeCube) -> None:
+        """Free copies of parts that have nothing fresh, or nothing that a larger one has not.
+
+        Those in use are freed when a later access ends.
+        """
+        around: list[SpanCopy] = []  # those that may contain the next one
+        self.settled = True
+        for copy in sorted(self.copies, key=lambda c: (c.start, -c.stop)):  # larger ones first
+            around = [c for c in around if c.stop > copy.start]
+            needless = not copy.fresh or any(c.memory is copy.memory and c.stop >= copy.stop
+                                             and c.fresh.covers(copy.fresh) for c in around)
+            if needless and not copy.whole:
+                if not self.is_used(cube, copy) and all(t.copy is not copy for t in self.torn):
+                    self.discard(cube, copy)
+                    continue
+                self.settled = False
+            around.append(copy)
+
+    # A loop over batches that are views of one Mat makes a copy of each. Once they have all
+    # elements, one copy of them is as good, and accesses to it take less time: there are no parts
+    # to look at.
+
+    def join_parts(self, cube: WholeCube) -> None:
+        """Make a copy of all elements in the memory that has got a part, if its parts have them all
+        now, or there are many, and if there is room for it; the parts are freed by `tidy`.
+        """
+        memory, self.grown = self.grown, None
+        if memory is None or cube.accesses or self.busy or self.torn or self.pending:
+            return
+        whole = None
+        if self._can_be_joined(cube, memory):
+            try:
+                whole = self.make(cube, memory, 0, cube.units)
+                refresh(cube, self, whole, self.everything)
+            except DeviceError:  # the parts are used as before
+                if whole is not None:
+                    self.discard(cube, whole)
+
+    def _can_be_joined(self, cube: WholeCube, memory: Memory) -> bool:
+        parts = [copy for copy in self.copies if copy.memory is memory]
+        soon = (len(parts) > MANY_PARTS and cube.nbytes <= WORTH_A_PART * len(parts)
+                and cube.fits_easily(memory))
+        return (memory.joins and (soon or sum(copy.size for copy in parts) >= cube.units)
+                and not any(copy.whole or self.is_used(cube, copy) for copy in parts)
+                and memory.has_room(cube.nbytes)
+                and (soon or bool(union(copy.fresh for copy in parts).covers(self.everything))))

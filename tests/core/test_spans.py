@@ -86,7 +86,7 @@ def test_accesses_that_change_nothing_do_nothing_else(dev, monkeypatch):
     for part in parts:
         part.sum()
     assert len(x.storage.spans.copies) == 1 + len(parts)
-    monkeypatch.setattr("mat.core.coherence.tidy", None)
+    monkeypatch.setattr("mat.core.spans.Spans.tidy", None)
     monkeypatch.setattr("mat.core.spans.refresh", None)
     for part in parts:
         with part.facet("emulated", "input"):
