@@ -30,7 +30,7 @@ from ..ops.primitives import elementwise as ew
 from ..ops.primitives import reduce, ufuncs
 from ..ops.primitives.copying import converted
 from ..ops.primitives.few_elements import same, summed_between
-from ..ops.primitives.truth import ALL, ANY
+from ..ops.primitives.reduce import ALL, ANY
 from ..support.dtypes import ELEMENT_TYPES, EXTENSIONS, REAL_TYPES
 from ..support.options import FLOAT32, FLOAT64
 from ..support.plugins import at_first_use, plugin

@@ -26,7 +26,7 @@ from ..ops.engine.calls import Calls
 from ..ops.indexing import selection
 from ..ops.indexing.selection import taken_of, written
 from ..ops.primitives import few_elements as few
-from ..ops.primitives import reduce, truth
+from ..ops.primitives import reduce
 from ..ops.primitives.copying import arg_sorted, copied_to, sorted_along
 from ..ops.primitives.few_elements import leaves_dtype, places
 from ..ops.primitives.joining import joined, stacked
@@ -391,12 +391,12 @@ _argmax.shorter = few.first_truth
 
 def _reductions() -> dict[object, Way]:
     """Return those that have a plan for each form of their operand and axis, and running totals."""
-    found: dict[object, Way] = {np.any: ByPlan(truth.ANY), np.all: ByPlan(truth.ALL)}
+    found: dict[object, Way] = {np.any: ByPlan(reduce.ANY), np.all: ByPlan(reduce.ALL)}
     for name in ("sum", "prod", "mean", "max", "min", "argmax", "argmin"):
         found[getattr(np, name)] = ByPlan(vars(vars(reduce)[name])["op"])
     found |= {np.cumsum: Running(np.add, None), np.cumprod: Running(np.multiply, None)}
     if not isinstance(np.count_nonzero(np.zeros(1)), int):  # before NumPy 2.4
-        found[np.count_nonzero] = OrNumPy(few.truths, ByPlan(truth.COUNT_NONZERO))
+        found[np.count_nonzero] = OrNumPy(few.truths, ByPlan(reduce.COUNT_NONZERO))
     return found
 
 

@@ -22,7 +22,7 @@ from ..support.layouts import MIXES, check_hidden, place, tolerance
 CUT = [name for name, op in BUILT_IN.items() if name in CASES and op.cutter is not None]
 BUDGETS = (8, 40, 100, 400)
 # whose results depend on the order in which elements are added or multiplied, which tiles change
-REORDERED = {"reduce.sum", "reduce.prod", "reduce.mean", "reduce.sum_into", "variance.moments",
+REORDERED = {"reduce.sum", "reduce.prod", "reduce.mean", "reduce.sum_into", "reduce.moments",
              "blas_level1.dot", "blas_level1.vdot", "blas_level1.asum", "blas_level1.nrm2"}
 # which have one tile, in which other operations are cut
 OF_OTHERS = {"gathering.pick"}
@@ -181,7 +181,7 @@ def test_variances(case, ddof, root, budget):
             return
         wanted = kind(x.to_numpy(), axis=axes, keepdims=keepdims, ddof=ddof)
     out = mat.empty(*np.shape(wanted))
-    done = in_tiles(REGISTRY["variance.moments"], (x, out, axes, keepdims, ddof, root), {}, budget)
+    done = in_tiles(REGISTRY["reduce.moments"], (x, out, axes, keepdims, ddof, root), {}, budget)
     assert done is None or np.allclose(out.to_numpy(), wanted, rtol=1e-12, atol=1e-12)
 
 

@@ -37,9 +37,9 @@ reduction("sum", np.sum, NUMPY_DTYPES)
 reduction("prod", np.prod, NUMPY_DTYPES)
 reduction("mean", average, NUMPY_DTYPES)
 for _name in ("any", "all"):
-    reduction(_name, getattr(np, _name), NUMPY_DTYPES, module="truth")
+    reduction(_name, getattr(np, _name), NUMPY_DTYPES)
 reduction("count_nonzero", lambda x, axis, keepdims: np.asarray(
-    np.count_nonzero(x, axis=axis, keepdims=keepdims)), NUMPY_DTYPES, module="truth")
+    np.count_nonzero(x, axis=axis, keepdims=keepdims)), NUMPY_DTYPES)
 
 
 def running(name, rule):
@@ -108,7 +108,7 @@ def replace_nan(rng, dtype):
     yield (x, numbers(rng, (3, 1), dtype), np.empty_like(x)), {}
 
 
-@case("variance.moments", lambda x, out, axis, keepdims, ddof, root: np.asarray(
+@case("reduce.moments", lambda x, out, axis, keepdims, ddof, root: np.asarray(
     (np.std if root else np.var)(x.astype(np.longdouble), axis=axis, keepdims=keepdims,
                                  ddof=ddof)).astype(x.dtype), ("float32", "float64"))
 def variances(rng, dtype):

@@ -19,7 +19,7 @@ from ...ops.indexing.advanced import gathered_at
 from ...ops.indexing.gathering import positions_of
 from ...ops.indexing.sorting import argsort, searchsorted
 from ...ops.nn.nn import convolve
-from ...ops.primitives import elementwise, joining, reduce, truth
+from ...ops.primitives import elementwise, joining, reduce
 from ...ops.primitives.joining import concat
 from ...ops.primitives.selecting import is_true, where
 from ...ops.primitives.shape import along, complex_of, imaginary_part, real_part
@@ -135,7 +135,7 @@ def _steps_of(given: Operand, length: int) -> Steps | None:
     at = as_floats(at)
     steps = _differences(at)
     first = steps[0, ...]
-    common = where(truth.all_true(steps == first), first, math.nan).item()  # one wait of a device
+    common = where(reduce.all_true(steps == first), first, math.nan).item()  # one wait of a device
     return Steps(steps) if math.isnan(common) else Steps(None, common)
 
 

@@ -10,7 +10,7 @@ from ...matrix.creation import adopted
 from ...matrix.mat import Mat, new_like
 from ...ops.engine.by_numpy import leave_if
 from ...ops.engine.calls import may_meet
-from ...ops.primitives import elementwise, reduce, shape, truth
+from ...ops.primitives import elementwise, reduce, shape
 from ...ops.primitives.joining import concat
 from ...ops.primitives.selecting import is_true
 from ...ops.tiles.overlap import overlap
@@ -32,7 +32,7 @@ def numpy_array_equal(a1: Operand, a2: Operand, equal_nan: bool = False) -> Resu
         return found[0].equals(found[1])
     one, other = found
     same = (one == other) | ((one != one) & (other != other))  # of NaN only
-    return bool(truth.all_true(same))
+    return bool(reduce.all_true(same))
 
 
 @implements("array_equiv", on_device=2)
@@ -41,7 +41,7 @@ def numpy_array_equiv(a1: Operand, a2: Operand) -> Result:
         broadcast_shapes([a1.shape, a2.shape])
     except ShapeError:
         return False
-    return bool(truth.all_true(a1 == a2))
+    return bool(reduce.all_true(a1 == a2))
 
 
 @implements("allclose", on_device=2)

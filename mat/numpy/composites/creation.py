@@ -15,7 +15,7 @@ from ...matrix.creation import adopted
 from ...matrix.filled import empty_like, full, full_like, ones_like, zeros_like
 from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import leave_if
-from ...ops.primitives import elementwise, truth
+from ...ops.primitives import elementwise, reduce
 from ...ops.primitives.arrangement import triangle
 from ...support.dtypes import is_known_dtype, represents
 from ...support.plugins import at_first_use
@@ -199,7 +199,7 @@ def numpy_geomspace(start: Operand, stop: Operand, num: int = 50, endpoint: bool
     ends = [as_dtype(m, np.dtype(np.float64))
             for m in _ends(start, stop, type(num) is int, type(axis) is int)]
     # also of zeros, which NumPy refuses
-    leave_if(num < 0 or not all(bool(truth.all_true(m)) for m in ends))
+    leave_if(num < 0 or not all(bool(reduce.all_true(m)) for m in ends))
     sign = elementwise.sign(ends[0])
     first, last = (m / sign for m in ends)
     logs = spaced(ufuncs.log10(first), ufuncs.log10(last), num, bool(endpoint))

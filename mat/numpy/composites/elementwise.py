@@ -11,8 +11,9 @@ from ...matrix.base import form_of_result
 from ...matrix.delegate import delegate
 from ...matrix.mat import Mat, new_like
 from ...ops.engine.by_numpy import leave_if
-from ...ops.primitives import elementwise, truth
+from ...ops.primitives import elementwise
 from ...ops.primitives.joining import concat
+from ...ops.primitives.reduce import all_true
 from ...ops.primitives.selecting import where
 from ...ops.primitives.shape import complex_of, imaginary_part, real_part
 from ...support.dtypes import BLAS_TYPES, INTEGERS, REAL_TYPES, represents
@@ -225,7 +226,7 @@ def numpy_real_if_close(a: Operand, tol: Number = 100) -> Result:
         return a
     most = float(np.finfo(a.dtype).eps) * tol if tol > 1 else tol
     near = elementwise.less(elementwise.abs(imaginary_part(a)), most)
-    return real_part(a) if bool(truth.all_true(near)) else a
+    return real_part(a) if bool(all_true(near)) else a
 
 
 @implements("sinc", of_many=True)

@@ -13,7 +13,7 @@ from ...matrix.creation import adopted
 from ...matrix.joined import joined_along, stacked_along
 from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import leave_if
-from ...ops.primitives import joining, reduce, truth
+from ...ops.primitives import joining, reduce
 from ...ops.primitives.selecting import is_true, number_as_mat
 from ...ops.primitives.shape import along
 from ...support.dtypes import represents
@@ -219,7 +219,7 @@ def numpy_trim_zeros(filt: Operand, trim: str = "fb", axis: Operand = None) -> R
         return filt[:0]
     mask, sides = is_true(filt), trim.lower()
     ends = joining.stack([reduce.argmax(mask), reduce.argmax(mask[::-1]),
-                          as_dtype(truth.any_true(mask), np.dtype(np.int64))])
+                          as_dtype(reduce.any_true(mask), np.dtype(np.int64))])
     with ends._waits(SIZE):
         before, behind, some = ends.tolist()
     return filt[before * ("f" in sides):filt.size - behind * ("b" in sides)] if some else filt[:0]

@@ -17,7 +17,7 @@ from ...matrix.creation import adopted
 from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import leave_if
 from ...ops.indexing.sorting import between_sorted, median_of_sorted, sort
-from ...ops.primitives import elementwise, truth
+from ...ops.primitives import elementwise, reduce
 from ...ops.primitives.selecting import where
 from ...support.dtypes import FLOATING, INTEGERS
 from ...support.types import Array, AxisLike, Function, Operand
@@ -123,7 +123,7 @@ class Lines(NamedTuple):
     def counts(self) -> Mat:
         """Return how many elements of each line are numbers; the axis of these has length 1."""
         there = elementwise.equal(self.elements, self.elements)
-        return truth.count_true(there, -1, keepdims=True)
+        return reduce.count_true(there, -1, keepdims=True)
 
     def with_nan(self, found: Mat) -> Mat:
         """Return results, of lines or of several parts of each, with NaN for lines with NaN."""

@@ -15,7 +15,7 @@ from ...errors import ShapeError
 from ...layout.shapes import as_axis, integer
 from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import leave_if
-from ...ops.primitives import elementwise, reduce, truth
+from ...ops.primitives import elementwise, reduce
 from ...ops.primitives.declare_reduce import mask_of, plain_axis
 from ...support.dtypes import FLOATING, INEXACT
 from ...support.plugins import at_first_use
@@ -69,7 +69,7 @@ def _decide(reduction: Function) -> Function:
         leave_if(not is_mat_or_none(out))
         if where is not NO_VALUE:
             mask = mask_of(where, a)
-            a = (ufuncs.logical_and(a, mask) if reduction is truth.any_true
+            a = (ufuncs.logical_and(a, mask) if reduction is reduce.any_true
                  else ufuncs.logical_or(a, ufuncs.logical_not(mask)))
         leave_if(out is not None and out.element_type.kind != "b")
         return reduction(a, axis, flag(keepdims), out)
@@ -77,13 +77,13 @@ def _decide(reduction: Function) -> Function:
     return decide
 
 
-implements("any")(_decide(truth.any_true))
-implements("all")(_decide(truth.all_true))
+implements("any")(_decide(reduce.any_true))
+implements("all")(_decide(reduce.all_true))
 
 
 @implements("count_nonzero")
 def numpy_count_nonzero(a: Operand, axis: AxisLike = None, *, keepdims: bool = False) -> Result:
-    found = truth.count_true(a, axis, bool(keepdims))
+    found = reduce.count_true(a, axis, bool(keepdims))
     return int(found.item()) if _COUNT_IS_INT and axis is None and not keepdims else found
 
 
@@ -168,7 +168,7 @@ def _warned(found: Mat, message: str) -> Mat:
     """Return `found`; warn if the host has computed it, and there is NaN in it."""
     if not computes_elsewhere(found):
         with np.errstate(all="ignore"):
-            if bool(truth.any_true(elementwise.isnan(found))):
+            if bool(reduce.any_true(elementwise.isnan(found))):
                 warn(message, RuntimeWarning)
     return found
 
@@ -206,7 +206,7 @@ def _place(place: Function, last: float) -> Function:
 def _place_of(a: Mat, place: Function, last: float | None, axis: int | None, out: Operand,
               keepdims: bool) -> Result:
     if last is not None:
-        if bool(truth.any_true(truth.all_true(elementwise.isnan(a), axis))):
+        if bool(reduce.any_true(reduce.all_true(elementwise.isnan(a), axis))):
             raise ShapeError(f"{_ONLY}: of NaN only, shape {a.shape}, axis {axis}, there is "
                              "no index; numpy.isnan finds it")
         a = missing.without_nan(a, last)
@@ -291,7 +291,7 @@ def _variance_of(x: Mat, axis: AxisLike, keepdims: bool, ddof: Number) -> Mat:
 
 
 def _numbers_in(x: Mat, axis: AxisLike, keepdims: bool) -> Mat:
-    return truth.count_true(elementwise.equal(x, x), axis, keepdims)
+    return reduce.count_true(elementwise.equal(x, x), axis, keepdims)
 
 
 def _quotient(x: Mat, y: Mat) -> Mat:

@@ -22,7 +22,7 @@ from ...ops.indexing import sorting
 from ...ops.indexing.advanced import all_within, gathered_at
 from ...ops.indexing.gathering import positions_of
 from ...ops.indexing.sorting import Different, argsort, searchsorted, sort
-from ...ops.primitives import elementwise, reduce, selecting, truth
+from ...ops.primitives import elementwise, reduce, selecting
 from ...ops.primitives.joining import concat
 from ...ops.primitives.shape import along
 from ...support.plugins import at_first_use
@@ -135,7 +135,7 @@ def _ascends(edges: Operand) -> bool:
     if not isinstance(edges, Mat):
         at = np.asarray(edges)
         return bool(np.all(at[1:] >= at[:-1]))
-    return bool(truth.all_true(elementwise.greater_equal(edges[1:], edges[:-1])))
+    return bool(reduce.all_true(elementwise.greater_equal(edges[1:], edges[:-1])))
 
 
 @implements("bincount", of_many=True)
@@ -179,7 +179,7 @@ def _different_items(x: Operand, axis: int) -> Result:
     leave_if(not x.size or rows.shape[1] > _MOST_KEYS or x.dtype.kind not in "iub")
     order = sorting.lexical_order([rows[:, k] for k in range(rows.shape[1] - 1, -1, -1)], 0)
     ordered = take(rows, order, 0)
-    differs = truth.any_true(elementwise.not_equal(ordered[1:], ordered[:-1]), 1)
+    differs = reduce.any_true(elementwise.not_equal(ordered[1:], ordered[:-1]), 1)
     first = concat([new_like(x, (1,), differs.dtype).fill_(True), differs])
     found = compress(first, ordered, 0)
     return with_axis_moved(found.reshape((-1, *items.shape[1:])), 0, axis).contiguous()

@@ -8,10 +8,10 @@ from ...errors import DTypeError
 from ...layout.shapes import as_axes
 from ...matrix.mat import Mat, new_like
 from ...ops.engine.by_numpy import LeftToNumPy, leave_if
-from ...ops.primitives import elementwise, joining, reduce, truth
+from ...ops.primitives import elementwise, joining, reduce
 from ...ops.primitives.declare_reduce import axes_of, chosen, mask_of, plain_axis
+from ...ops.primitives.reduce import REAL, count_of, variance
 from ...ops.primitives.shape import complex_of, imaginary_part, real_part
-from ...ops.primitives.variance import REAL, count_of, variance
 from ...support.dtypes import BLAS_TYPES, REAL_TYPES
 from ...support.plugins import at_first_use
 from ...support.types import AxisLike, DType, DTypeLike, Function, Number, Operand
@@ -56,7 +56,7 @@ def _about(a: Mat, axis: AxisLike, ddof: Number, keepdims: bool, where: Operand,
     leave_if(a.dtype.char not in REAL_TYPES)
     mask = None if where is NO_VALUE else mask_of(where, a)
     some = a if mask is None else chosen(mask, a, 0)
-    count: Number = count_of(a, axis) if mask is None else truth.count_true(mask, axis, True)
+    count: Number = count_of(a, axis) if mask is None else reduce.count_true(mask, axis, True)
     if mean is NO_VALUE:
         mean = as_dtype(elementwise.divide(reduce.sum(some, axis, keepdims=True), count), a.dtype)
     elif not isinstance(mean, Mat) or mean.dtype != a.dtype:
@@ -148,7 +148,7 @@ def _weighted(a: Mat, axis: AxisLike, weights: Operand, keepdims: bool) -> Resul
     dtype = np.result_type(a.dtype, weights.dtype, *(["float64"] if a.dtype.kind in "biu" else []))
     products = elementwise.multiply(a if a.dtype == dtype else a.astype(dtype), weights)
     scale = reduce.sum(weights, axis, dtype, keepdims=keepdims)
-    leave_if(bool(truth.any_true(elementwise.equal(scale, 0))))  # NumPy's error
+    leave_if(bool(reduce.any_true(elementwise.equal(scale, 0))))  # NumPy's error
     return elementwise.divide(reduce.sum(products, axis, keepdims=keepdims), scale), scale
 
 

@@ -26,8 +26,8 @@ from ...support.options import FLOAT64
 from ...support.types import DType, Function, Keywords, Operand
 from ..engine.calls import Calls
 from . import elementwise, reduce
+from .reduce import ALL, mask_of
 from .selecting import adapted_to, select
-from .truth import ALL, mask_of
 
 _MOST = 1 << 12  # elements, or bins
 _FEW = 1 << 10  # bytes of elements that take less time than a plan

@@ -1,25 +1,39 @@
-"""Reductions over any axes: those with NumPy's names, which return Mats, and MGL-MAT's accumulating
-``sum_``.
+"""Reductions over any axes: sums, products, means, extremes and their indices, with NumPy's names;
+MGL-MAT's accumulating ``sum_``; truth and variances, of which NumPy's functions are made.
 """
 
 from __future__ import annotations
 
+import math
 from operator import methodcaller
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ...core.compiled import IN_USE
+from ...devices.in_use import has_kernels
 from ...errors import ShapeError
 from ...layout.shapes import Ints
 from ...layout.strided import packed_strides
+from ...matrix.filled import full
 from ...matrix.mat import Mat
 from ...matrix.methods import method
-from ...support.dtypes import BOOL, BY_CHAR, BY_NAME, INEXACT, INTEGERS, REAL_TYPES
+from ...support.dtypes import (
+    BOOL,
+    BY_CHAR,
+    BY_NAME,
+    COMPLEX_TYPES,
+    EVERY,
+    HALVES,
+    INEXACT,
+    INTEGERS,
+    REAL_TYPES,
+)
 from ...support.native import compiled
-from ...support.plugins import plugin
-from ...support.types import Array, AxisLike, Engine, Function, Number, Operand
+from ...support.plugins import at_first_use, plugin
+from ...support.types import Array, AxisLike, DType, Engine, Function, Number, Operand
 from ..engine.operands import accumulate, check_factors, same_dtype
-from ..engine.operation import Accumulated, Input, Op, Scalar, op
+from ..engine.operation import Accumulated, Input, Op, Output, Scalar, op
 from ..tiles.overlap import check_disjoint
 from ..tiles.tile import made_later
 from . import elementwise
@@ -35,6 +49,7 @@ from .declare_reduce import (
     as_sum,
     assigning,
     axes_of,
+    core_of,
     is_half,
     mean_chosen,
     plain_axis,
@@ -43,7 +58,9 @@ from .declare_reduce import (
     reduced_shape,
     reduction,
 )
+from .selecting import is_true
 
+cut_reduce = at_first_use("ops.primitives.cut_reduce")
 # of kernels of sums and products, which of unsigned integers have the same bits
 _OF_WHOLE = SUFFIXES | dict.fromkeys(BY_NAME["uint64"].chars, "i64")
 
@@ -195,8 +212,7 @@ def sum_into(x: Input, axis: AxisLike, alpha: Scalar, beta: Scalar, y: Accumulat
     check_disjoint("sum_", y, x)
 
 
-sum_into.cut_by(made_later(lambda: plugin("ops.primitives.cut_reduce").by_accumulated_parts(
-    sum_into, axes_of)))
+sum_into.cut_by(made_later(lambda: cut_reduce.by_accumulated_parts(sum_into, axes_of)))
 
 
 def _fits(rank: int) -> Function:
@@ -271,3 +287,204 @@ def sum_(self: Mat, x: Mat, axis: AxisLike = None, alpha: Number = 1, beta: Numb
     <Mat 3 F [2. 2. 2.]>
     """
     return sum_into(x, plain_axis(axis), alpha, beta, self)
+
+
+# Truth: whether any element is not zero, whether all are, and their number
+
+
+# the bits of one element that count, as a signed integer: not the signs of zeros
+_MASKS = {"f2": 0x7FFF, "f4": 0x7FFFFFFF, "f8": 2**63 - 1, "c8": 0x7FFFFFFF7FFFFFFF,
+          "c16": 2**63 - 1}
+
+
+def mask_of(dtype: DType) -> int:
+    """Return the bits of an element that make it true."""
+    kind = BY_NAME[dtype.name]
+    return _MASKS.get(f"{kind.kind}{kind.size}", -1)
+
+
+class Truth(Reduction):
+    """A reduction of the truth of elements."""
+
+    compiled = EVERY
+    silent = True
+    merged_by = ""  # the function of `ufuncs` that merges the results of parts
+
+    def prepare(self, cpu: Engine, x: Mat, out: Mat, axis: AxisLike, keepdims: bool) -> Function:
+        axes, strides = self.kept(x, out, axis, keepdims)
+        return reduced_by(cpu, f"mat_{self.name}_{x.itemsize}", x, axes, strides,
+                          mask=mask_of(x.dtype))
+
+    def cutter(self, operation: Op, cutters: Any) -> Any:
+        merge = self.merge or getattr(plugin("ops.primitives.ufuncs"), self.merged_by)
+        return cutters.by_parts(operation, cutters.Merged(operation, merge), self.axes)
+
+
+class AnyTrue(Truth):
+    """Whether any element is true."""
+
+    name = "any"
+    summary = "Return whether any element over `axis` is true."
+    example = "any(mat.array([0.0, 2]))", "<Mat () bool F True>"
+    function: ClassVar[Function] = staticmethod(np.any)
+    merged_by = "logical_or"
+
+
+class AllTrue(Truth):
+    """Whether all elements are true."""
+
+    name = "all"
+    summary = "Return whether all elements over `axis` are true."
+    example = "all(mat.array([0.0, 2]))", "<Mat () bool F False>"
+    function: ClassVar[Function] = staticmethod(np.all)
+    merged_by = "logical_and"
+
+
+class CountNonzero(Truth):
+    """How many elements are true."""
+
+    name = "count_nonzero"
+    summary = "Return how many elements over `axis` are true."
+    example = "count_nonzero(mat.array([0.0, 2]))", "<Mat () int64 F 1>"
+    function: ClassVar[Function] = staticmethod(assigning(
+        lambda x, axis, keepdims: np.int64(np.count_nonzero(x, axis, keepdims=keepdims))))
+    merge = elementwise.add
+
+
+_any, _all, _count_nonzero = map(core_of, (AnyTrue(), AllTrue(), CountNonzero()))
+ANY, ALL, COUNT_NONZERO = (vars(core)["op"] for core in (_any, _all, _count_nonzero))
+
+
+# Devices with kernels of their own have other reductions
+
+
+def _decision(core: Function, reduction: Function, of_nothing: bool) -> Function:
+    """Return a reduction of truth that devices with kernels compute by another one."""
+    def decide(x: Mat, axis: AxisLike = None, keepdims: bool = False,
+               out: Mat | None = None) -> Mat:
+        if not (IN_USE and has_kernels(x)):
+            return core(x, axis, keepdims, out)
+        if x.size:
+            return reduction(is_true(x), axis, out, keepdims)
+        shape, _ = AnyTrue().result_of(x, plain_axis(axis), keepdims)
+        return full(shape, of_nothing, "bool") if out is None else out.assign_(of_nothing)
+
+    return decide
+
+
+any_true = _decision(_any, max, False)
+all_true = _decision(_all, min, True)
+
+
+def count_true(x: Mat, axis: AxisLike = None, keepdims: bool = False) -> Mat:
+    """Return the number of true elements over `axis`, as int64."""
+    if has_kernels(x):
+        return sum(is_true(x), axis, keepdims=keepdims)
+    return _count_nonzero(x, axis, keepdims)
+
+
+# Variances and standard deviations, each in one pass by a kernel
+
+
+# dtype characters of real numbers, as which NumPy sees booleans
+REAL = REAL_TYPES + HALVES + INTEGERS + BOOL
+
+
+class Variance(Reduction):
+    """Variances of real numbers."""
+
+    name = "var"
+    of_numbers = False
+    function = staticmethod(np.var)
+
+
+_KIND = Variance()
+
+
+@op(method="", by_form=True, name="var")
+def moments(x: Input, out: Output, axis: AxisLike, keepdims: bool, ddof: int,
+            root: bool) -> None:  # the parameters are NumPy's
+    """Compute the variance over `axis`, or its square root."""
+    _KIND.check(x, out, axis, keepdims)
+
+
+moments.reads_once = moments.folds = True
+moments.cut_by(made_later(lambda: cut_reduce.by_parts(
+    moments, cut_reduce.Moments(vars(mean)["op"], moments), _KIND.axes)))
+moments.result_of = lambda x, out, axis, keepdims, ddof, root: _KIND.result_of(x, axis, keepdims)
+
+
+# the parameters are those of the operation
+@moments.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_KIND.fits_compiled)
+def variance_compiled(cpu: Engine, x: Mat, out: Mat, axis: AxisLike, keepdims: bool, ddof: int,
+                      root: bool) -> Function:
+    """Return the compiled kernel."""
+    axes, strides = _KIND.kept(x, out, axis, keepdims)
+    return reduced_by(cpu, f"mat_var_{x.dtype.char}", x, axes, strides, ddof=ddof, root=root)
+
+
+# the parameters are those of the operation
+@moments.prepare("cuda", dtypes=REAL_TYPES, when=_KIND.fits_device)
+def variance_on_device(cuda: Engine, x: Mat, out: Mat, axis: AxisLike, keepdims: bool, ddof: int,
+                       root: bool) -> Function:
+    """Return the device's kernel."""
+    axes, strides = _KIND.kept(x, out, axis, keepdims)
+    return reduced_on_device(cuda, cuda.VarianceKernels(), x, out, axes, strides, ddof=ddof,
+                             root=root)
+
+
+@moments.on("array", bare=True)
+def variance_by_numpy(x: Array, out: Array, axis: AxisLike, keepdims: bool, ddof: int,
+                      root: bool) -> None:  # the parameters are those of the operation
+    """Compute NumPy's variance or standard deviation; of nothing, without its warning."""
+    count = x.size // (out.size or 1)
+    if ddof < count:
+        (np.std if root else np.var)(x, axis=axis, out=out, ddof=ddof, keepdims=keepdims)
+        return
+    with np.errstate(all="ignore"):
+        np.divide(np.var(x, axis=axis, keepdims=keepdims) if count else 0.0, 0.0, out=out)
+
+
+def variance(x: Mat, axis: AxisLike = None, keepdims: bool = False, ddof: Number = 0,
+             root: bool = False, out: Mat | None = None) -> Mat:  # NumPy's parameters
+    """Return the variance over `axis`: the sum of the squares of the distances from the mean,
+    divided by their number less `ddof`; with `root` the standard deviation.
+
+    As in NumPy, that of integers is computed in float64, and that of 16-bit floats in float32.
+    """
+    char = x.element_type.char
+    if char not in REAL_TYPES:
+        found: Mat = _of_others(x, axis, keepdims, ddof, root)
+    elif ddof == int(ddof):
+        if out is not None:
+            return moments(x, out, plain_axis(axis), keepdims, int(ddof), root)
+        return moments.new((x, None, plain_axis(axis), keepdims, int(ddof), root))
+    else:
+        count = count_of(x, axis)
+        larger = count / (count - ddof) if count > ddof else math.inf
+        found = elementwise.multiply(variance(x, axis, keepdims), larger)
+        found = elementwise.sqrt(found, out=found) if root else found
+    if out is not None:
+        found = out.assign_(found)
+    return found
+
+
+def _of_others(x: Mat, axis: AxisLike, keepdims: bool, ddof: Number, root: bool) -> Mat:
+    """Return the variance of elements that kernels do not take."""
+    char = x.element_type.char
+    if char in HALVES:
+        return variance(x.astype("float32"), axis, keepdims, ddof, root).astype(x.dtype)
+    if char not in COMPLEX_TYPES:
+        return variance(x.astype("float64"), axis, keepdims, ddof, root)
+    distances = elementwise.abs(elementwise.subtract(x, mean(x, axis, keepdims=True)))
+    total = sum(elementwise.square(distances), axis, keepdims=keepdims)
+    count = count_of(x, axis) - ddof
+    found: Mat = elementwise.divide(total, 0.0 if count < 0 else float(count))
+    if root:
+        found = elementwise.sqrt(found, out=found)
+    return found
+
+
+def count_of(x: Mat, axis: AxisLike) -> int:
+    """Return how many elements are reduced to one."""
+    return math.prod(x.shape[k] for k in _KIND.axes(x, plain_axis(axis)))

@@ -51,7 +51,7 @@ from . import reduce
 from .declare_reduce import plain_axis
 from .kernel_places import Where, check_places, checked, grid_of, places_of
 from .kernel_source import LITERAL, MOST_AXES, OUTSIDE, SMALL, Declared, KernelSource, Typed
-from .truth import ALL, ANY, all_true, any_true
+from .reduce import ALL, ANY, all_true, any_true
 
 # A kernel and the reduction of what it computes, on the host in one pass over the operands:
 # elements are computed into a block that stays in the caches, and reduced there
