@@ -23,6 +23,7 @@ from ..matrix.generator import Rng
 from ..matrix.mat import Mat
 from ..matrix.nested import without_mats
 from ..ops.engine.by_numpy import refuse_other_elements
+from ..ops.engine.functions import check_is_mat
 from ..ops.engine.operands import as_mat
 from ..support.options import current
 from ..support.types import DType, DTypeLike, Function, Keywords, Operand, ShapeLike
@@ -191,10 +192,7 @@ def _real_dtype(dtype: DTypeLike) -> DType:
 
 def _checked(out: Mat, size: ShapeLike | None, dtype: DType | None) -> Mat:
     """Return `out`, if it can take the draws."""
-    if not isinstance(out, Mat):
-        raise DTypeError(f"out must be a Mat, got {type(out).__name__}; mat.from_numpy(a) wraps an "
-                         "array")
-    if out.dtype.char not in "fd" or (dtype is not None and out.dtype != dtype):
+    if check_is_mat(out).dtype.char not in "fd" or (dtype is not None and out.dtype != dtype):
         raise DTypeError(f"out has {out.dtype}, the numbers are of {dtype or 'float64'}")
     if size is not None and as_shape(size) != out.shape:
         raise ShapeError(f"out has shape {out.shape}, size is {size}")

@@ -271,7 +271,6 @@ _MODES = {"valid": "valid", "same": "same", "full": "full", 0: "valid", 1: "same
 _Vectors = Callable[[Mat, Mat, str], Mat]
 
 
-# the parameters are NumPy's
 @implements("interp", on_device=3)
 def numpy_interp(x: Operand, xp: Operand, fp: Operand, left: Operand = None,
                  right: Operand = None, period: Operand = None) -> Result:

@@ -192,7 +192,6 @@ def numpy_logspace(start: Operand, stop: Operand, num: int = 50, endpoint: bool 
     return _placed(elementwise.pow(base, found), 0, dtype)
 
 
-# the parameters are NumPy's
 @implements("geomspace", mats=0)
 def numpy_geomspace(start: Operand, stop: Operand, num: int = 50, endpoint: bool = True,
                     dtype: DTypeLike = None, axis: int = 0) -> Result:

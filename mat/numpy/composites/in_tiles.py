@@ -150,7 +150,6 @@ class _Composition:
 
     whole_because = ""
 
-    # the parameters are the facts of such an operation
     def __init__(self, function: Function, operands: Arguments, outputs: int,
                  signature: str = "...", whole: int = 0, of_elements: bool = False) -> None:
         self.__name__ = function.__name__.strip("_")

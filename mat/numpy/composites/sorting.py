@@ -262,7 +262,6 @@ def numpy_histogram_bin_edges(a: Operand, bins: Operand = 10, range: Operand = N
     return as_mat(_edges(a, bins, range), "edges")
 
 
-# the parameters are NumPy's
 @implements("histogram", on_device=1)
 def numpy_histogram(a: Operand, bins: Operand = 10, range: Operand = None,
                     density: bool | None = None, weights: Operand = None) -> Result:
@@ -306,7 +305,6 @@ def _sums(columns: Sequence[Mat], edges: Sequence[Array], weights: Mat | None) -
     return found[:size].reshape(tuple(own.size - 1 for own in edges))
 
 
-# the parameters are NumPy's
 @implements("histogramdd", mats=0)
 def numpy_histogramdd(sample: Operand, bins: Operand = 10, range: Operand = None,
                       density: bool | None = None, weights: Operand = None) -> Result:
@@ -318,7 +316,6 @@ def numpy_histogramdd(sample: Operand, bins: Operand = 10, range: Operand = None
     return _of_columns(columns, bins, range, density, weights)
 
 
-# the parameters are NumPy's
 @implements("histogram2d", on_device=2)
 def numpy_histogram2d(x: Operand, y: Operand, bins: Operand = 10, range: Operand = None,
                       density: bool | None = None, weights: Operand = None) -> Result:
@@ -328,7 +325,6 @@ def numpy_histogram2d(x: Operand, y: Operand, bins: Operand = 10, range: Operand
     return found[0], *found[1]
 
 
-# the parameters are NumPy's
 def _of_columns(columns: Sequence[Mat], bins: Operand, range: Operand, density: bool | None,
                 weights: Operand) -> Result:
     """Return the histogram of points whose coordinates are in columns, and the edges of each."""
@@ -369,7 +365,6 @@ def _edges_of_columns(columns: Sequence[Mat], bins: Sequence[Operand],
 # Sets
 
 
-# the parameters are NumPy's
 @implements("isin", on_device=2)
 def numpy_isin(element: Mat, test_elements: Mat, assume_unique: bool = False,
                invert: bool = False, *, kind: Operand = None) -> Result:

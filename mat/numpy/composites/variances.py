@@ -35,7 +35,6 @@ _TIMES = 6  # as many bytes as observations take, those that follow and their di
 _FEWEST = 16  # observations at a time, below which the product takes longer than copies
 
 
-# the parameters are NumPy's, and `root`
 def _plain(a: Mat, axis: AxisLike, dtype: DTypeLike, ddof: Number, keepdims: bool,
            root: bool) -> Result:
     """Return the variance about the mean of all elements over `axis`."""
@@ -49,7 +48,6 @@ def _plain(a: Mat, axis: AxisLike, dtype: DTypeLike, ddof: Number, keepdims: boo
     return variance(a, axis, keepdims, ddof, root)
 
 
-# the parameters are NumPy's
 def _about(a: Mat, axis: AxisLike, ddof: Number, keepdims: bool, where: Operand,
            mean: Operand) -> Result:
     """Return the variance of the elements that are chosen, about a mean that may be given."""

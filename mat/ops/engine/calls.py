@@ -105,7 +105,6 @@ class Calls(Operation):
                  "meets_read", "new_root", "of_elements", "others", "reads_once", "root",
                  "settings", "zero_at")
 
-    # the parameters are the positions of an operation's parameters
     def set_positions(self, arity: int, main: int, others: tuple[int, ...],
                       settings: tuple[int, ...], zero_at: int) -> None:
         """Set the positions of those arguments that a plan depends on."""

@@ -37,12 +37,12 @@ OF_EVERY_UFUNC = {"casting": "same_kind", "order": "K", "dtype": None, "subok": 
 OF_PRODUCTS = {"axes": np._NoValue, "axis": np._NoValue, "keepdims": False}  # of matrices
 
 
-def check_is_mat(out: object) -> Mat:
-    """Return `out`; raise `DTypeError` unless it is a Mat."""
-    if not isinstance(out, Mat):
-        raise DTypeError(f"out must be a Mat, got {type(out).__name__}; mat.from_numpy(a) wraps an "
-                         "array")
-    return out
+def check_is_mat(value: object, what: str = "out") -> Mat:
+    """Return `value`; raise `DTypeError` unless it is a Mat."""
+    if not isinstance(value, Mat):
+        raise DTypeError(f"{what} must be a Mat, got {type(value).__name__}; mat.from_numpy(a) "
+                         "wraps an array without copying, mat.array(obj) copies")
+    return value
 
 
 class Ufunc:  # compiled, `Callee` of the core is its base
@@ -133,7 +133,6 @@ def _of_one(kernel: Calls, x: Operand, out: Operand) -> Operand:
 class FunctionOfTwo(Ufunc):
     """The function of two operands, into a new Mat or `out`."""
 
-    # the parameters are the facts of a function
     def __init__(self, kernel: Calls, rule: np.ufunc, check_values: CheckValues | None,
                  shortcut: Shortcut | None = None) -> None:
         self.operation: Calls = kernel

@@ -97,7 +97,6 @@ class Op(Declaration):
 
     # Implementations
 
-    # the parameters are the public ones of `mat.extend`
     def on(self, *facet_names: str | Facet, fits: Fits | None = None, dtypes: str | None = None,
            pack: bool = False, bare: bool = False,
            silent: bool = False) -> Callable[[Function], Self]:

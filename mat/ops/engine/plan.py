@@ -56,7 +56,6 @@ class PlannedOperand:
 
     __slots__ = ("direction", "form", "kind", "other", "position", "reads", "writes")
 
-    # the parameters are the facts of an operand
     def __init__(self, kind: int, position: int, form: Form | None,
                  direction: Direction = INPUT, other: int = 0) -> None:
         self.kind: int = kind

@@ -2,6 +2,7 @@
 cimport cython
 
 from mat._core cimport Lock, Threads, context_value
+from mat.core.pending cimport Pending
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase
 from mat.matrix.storage cimport Storage
@@ -12,12 +13,10 @@ from mat.ops.expressions.folds cimport has_shape_of_operands, uses_kernels, way_
 from mat.ops.expressions.nodes cimport (
     Leaf, Node, Nodes, Statements, count_readers, leaf_of, new_leaf, new_node, viewers
 )
-from mat.ops.expressions.operands cimport (
-    all_can_wait, arguments_like, arguments_of, can_wait, compute_unlike, is_new, value_of
-)
 from mat.ops.expressions.passes cimport is_plain
 
 cdef object _mat, _innermost, _cpu
+cdef long long _exact
 cdef list _cuts
 cdef int _JOINS, _DOES_NOT, _many
 cdef dict _recorders
@@ -68,3 +67,22 @@ cpdef compute_values(Fused use)
 @cython.locals(node=PlanNode)
 cdef Plan known_plan(Calls operation, object device, tuple args)
 cdef keep(Statements block, Node node)
+
+
+cdef Node value_of(MatBase mat)
+@cython.locals(found=list)
+cdef tuple arguments_like(Calls operation, tuple args, Form form, bint on_device)
+@cython.locals(view=MatBase, pending=Pending, node=Node)
+cdef object argument_like(object value, Form form, bint on_device)
+cdef tuple arguments_of(Calls operation, tuple args, MatBase out, object old)
+@cython.locals(found=Node)
+cdef object argument_of(object value, MatBase out, object old)
+@cython.locals(storage=Storage)
+cdef bint is_new(MatBase mat) except -1
+cdef bint all_can_wait(tuple args, MatBase out, bint on_device) except -1
+@cython.locals(storage=Storage)
+cdef bint can_wait(MatBase view, bint on_device) except -1
+@cython.locals(k=int)
+cdef compute_unlike(Calls operation, tuple args, MatBase out)
+@cython.locals(value=Node)
+cdef compute_if_unlike(MatBase view, MatBase out)

@@ -138,7 +138,6 @@ def without_copies_ahead(tile: Tile) -> Tile:
 class FoldTiles:
     """The tiles of a reduction of what `elements` computes, of the form of `x`, never there."""
 
-    # the parameters are the facts of a reduction
     def __init__(self, elements: Any, fold: tuple[Op, tuple[object, ...], int], args: Arguments,
                  x: Mat) -> None:
         *operands, self.out = args

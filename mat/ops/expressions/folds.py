@@ -72,7 +72,6 @@ def has_shape_of_operands(node: Node) -> bool:
     return bool(shapes) and broadcast_shapes(shapes) == node.form.shape
 
 
-# the parameters are the facts of a reduction
 def way_of(operation: Op, settings: Arguments, argument: Argument, out: Mat,
            device: Device) -> int:
     """Return how a reduction is carried out on a device."""

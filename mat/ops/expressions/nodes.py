@@ -197,7 +197,6 @@ class Node:
     spanned: bool  # an operand has its shape
     overwritten: int | None  # the version of `old` before a pass wrote there
 
-    # the parameters are the facts of a statement
     def begin(self, operation: Op, args: tuple[Argument, ...], form: Form,
               line: SourceLine | None) -> None:
         """Be that operation, of no storage yet."""
@@ -271,7 +270,6 @@ class Node:
 begin_as_nothing(Node)
 
 
-# the parameters are the facts of a statement
 def new_node(operation: Op, args: tuple[Argument, ...], form: Form,
              line: SourceLine | None) -> Node:
     """Return a node of no storage yet."""

@@ -26,8 +26,8 @@ from ..tiles.overlap import DEVICE_AXES
 from ..tiles.tile import Tile, TileTooLarge
 from .advanced import Advanced, advanced, within_at_once
 from .gathering import gathered_shape, item_axes, items_by_position
+from .selection import fitted
 from .sorting import argsort, count_weights
-from .values import fitted
 
 RULES: dict[np.ufunc, str] = {
     np.add: "add", np.subtract: "subtract", np.multiply: "multiply", np.maximum: "maximum",
@@ -35,7 +35,6 @@ RULES: dict[np.ufunc, str] = {
 _BY_NAME = {name: rule for rule, name in RULES.items()}
 
 
-# the parameters are operands and what they mean
 @op(method="", by_form=True)
 def accumulate_at(at: Input, order: Input, source: Input, x: InOut, rule: str,
                   chosen: Ints) -> None:
@@ -85,7 +84,6 @@ accumulate_at.prepare("cuda", dtypes=EVERY, when=lambda at, order, source, x: (
 @accumulate_at.on("array")
 def accumulate_at_numpy(np: Engine, at: Array, order: Array, source: Array, x: Array, rule: str,
                         chosen: Ints) -> None:
-    """Compute `accumulate_at` on arrays."""
     items, positions = items_by_position(x, at, chosen)
     _BY_NAME[rule].at(items, positions, source)
 

@@ -28,7 +28,7 @@ from ..primitives.elementwise import add, multiply
 from ..primitives.selecting import BOOL, select
 from ..tiles.overlap import DEVICE_AXES
 from .gathering import LONG, gather, gathered_shape, picked, positions_of, scatter, within
-from .values import as_mat_of, fitted, selects_as_array
+from .selection import as_mat_of, fitted, selects_as_array
 
 _ALL = slice(None)
 _FEW = 1 << 13  # integers that the host has looked at before a device has answered

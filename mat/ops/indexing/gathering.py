@@ -75,7 +75,6 @@ gather.prepare("cuda", dtypes=EVERY, when=_fits_device)(
 
 @gather.on("array")
 def gather_numpy(np: Engine, x: Array, at: Array, out: Array, place: int, chosen: Ints) -> None:
-    """Compute `gather` on arrays."""
     items, positions = items_by_position(x, at, chosen)
     _positions_first(out, at.ndim, place)[...] = items[positions]
 
@@ -111,7 +110,6 @@ gather_along.prepare("cuda", dtypes=EVERY, when=_fits_device)(
 
 @gather_along.on("array")
 def gather_along_numpy(np: Engine, x: Array, at: Array, out: Array, axis: int) -> None:
-    """Compute `gather_along` on arrays."""
     out[...] = np.take_along_axis(x, at, axis)
 
 
@@ -166,7 +164,6 @@ within.prepare("cuda", dtypes=LONG.char)(
 
 @within.on("array")
 def within_numpy(np: Engine, at: Array, low: int, high: int) -> bool:
-    """Compute `within` on an array."""
     return not at.size or bool(at.min() >= low and at.max() < high)
 
 
@@ -182,7 +179,6 @@ mask_starts.prepare("cuda", dtypes=EVERY)(
 
 @mask_starts.on("array")
 def mask_starts_numpy(np: Engine, mask: Array, starts: Array) -> None:
-    """Compute `mask_starts` on arrays."""
     starts[0] = 0
     np.cumsum(np.add.reduceat(mask.reshape(-1), np.arange(0, mask.size, TILE), dtype=LONG),
               out=starts[1:])
@@ -199,7 +195,6 @@ mask_positions.prepare("cuda", dtypes=EVERY)(
 
 @mask_positions.on("array")
 def mask_positions_numpy(np: Engine, mask: Array, starts: Array, out: Array) -> None:
-    """Compute `mask_positions` on arrays."""
     out[...] = np.flatnonzero(mask)
 
 
@@ -235,7 +230,6 @@ pick.prepare("cuda", dtypes=EVERY, when=_fits_pick)(
 
 @pick.on("array")
 def pick_numpy(np: Engine, mask: Array, starts: Array, x: Array, out: Array) -> None:
-    """Compute `pick` on arrays."""
     found = x[mask]  # perhaps of other length, if another thread has changed the mask
     out[:len(found)] = found[:len(out)]
 

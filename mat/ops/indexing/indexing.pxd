@@ -7,7 +7,7 @@ from mat.matrix.brief_copies cimport none_else
 from mat.matrix.elements cimport copied_to_part
 from mat.ops.engine.calls cimport may_meet
 from mat.ops.indexing.selection cimport Selection, selected
-from mat.ops.indexing.values cimport as_array_of, as_source
+from mat.ops.indexing.selection cimport as_array_of, as_source
 
 cdef frozenset _CHOICES, _BASIC
 cdef tuple _ADVANCED

@@ -34,8 +34,7 @@ from ...support.types import Index, Keywords, Nested, Operand
 from ..engine.calls import may_meet
 from ..engine.operands import is_operand, shortened
 from ..primitives.elementwise import assign, fill
-from .selection import Selection, selected
-from .values import as_array_of, as_source, selects_as_array
+from .selection import Selection, as_array_of, as_source, selected, selects_as_array
 
 _advanced = at_first_use("ops.indexing.advanced")
 _CHOICES = frozenset((Mat, np.ndarray, list))  # types of a mask, or of an array of integers

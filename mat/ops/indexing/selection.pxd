@@ -5,7 +5,6 @@ from mat._core cimport HostBlocks, KernelCall
 from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase, is_numpys
-from mat.ops.indexing.values cimport as_source, packed_for
 
 cdef list _in_use, _observers
 cdef Registration _foreign
@@ -88,3 +87,9 @@ cdef class Selection:
 cpdef object written(MatBase x, object index, object value, bint masked)
 @cython.locals(view=MatBase, at=MatBase, layout=Layout, chosen=Selection)
 cpdef object taken_of(object x, object indices, object axis)
+
+
+cpdef object as_source(object value, object target)
+cpdef object as_array_of(object value, object dtype, tuple shape)
+cdef object packed_for(object source, object dtype, tuple shape)
+cpdef object fitted(object value, tuple shape)

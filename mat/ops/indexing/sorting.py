@@ -207,7 +207,6 @@ median_of_sorted.result_of = lambda x, out: (
 
 @median_of_sorted.on("array")
 def median_of_sorted_numpy(np: Engine, x: Array, out: Array) -> None:
-    """Compute `median_of_sorted` on arrays."""
     middle, length = x.shape[-1] // 2, x.shape[-1]
     found = high = x[..., middle]
     if length % 2 == 0:
@@ -226,11 +225,9 @@ def between_sorted(x: Input, low: Scalar, high: Scalar, share: Scalar, out: Outp
 between_sorted.result_of = lambda x, low, high, share, out: (x.layout.shape[:-1], x.dtype)
 
 
-# the parameters are those of the operation
 @between_sorted.on("array")
 def between_sorted_numpy(np: Engine, x: Array, low: float, high: float, share: float,
                          out: Array) -> None:
-    """Compute `between_sorted` on arrays."""
     a, b = x[..., int(low)], x[..., int(high)]
     found = a + (b - a) * share if share < 0.5 else b - (b - a) * (1 - share)
     out[...] = np.where(x[..., -1] != x[..., -1], x[..., -1], found)

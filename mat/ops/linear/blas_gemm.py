@@ -203,7 +203,7 @@ def _part_of(x: Mat, shape: tuple[int, int], ld: int | None) -> Mat:
 
 def _gemm_(self: Mat, alpha: Number, a: Mat, b: Mat, beta: Number, *, transpose_a: bool = False,
            transpose_b: bool = False,
-           **parts: Number) -> Mat:  # the signature is BLAS's
+           **parts: Number) -> Mat:
     if type(transpose_a) is not bool or type(transpose_b) is not bool:
         check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
     return gemm(alpha, a, b, beta, self, **TRANSPOSES[transpose_a, transpose_b], **parts)

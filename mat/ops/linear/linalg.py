@@ -24,6 +24,7 @@ from ...support.native import compiled
 from ...support.plugins import at_first_use, imported
 from ...support.types import Array, DType, Engine, Function, Number
 from ..engine.declaration import method_like
+from ..engine.functions import check_is_mat
 from ..engine.operation import Input, Output, number_op, op
 from ..tiles.tile import by_stacks, made_later, over
 from .integer_matmul import DEVICE_AXES, stack_of
@@ -32,11 +33,9 @@ from .matmul import matmul as matmul  # NumPy has it here, too
 blocked = at_first_use("ops.linear.blocked")
 
 
-def _check_square(name: str, a: object) -> Mat:
-    """Return `a` if it is a square matrix, or a stack, that LAPACK has or takes as float64."""
-    if not isinstance(a, Mat):
-        raise DTypeError(f"{name} requires a Mat, got {type(a).__name__}; mat.from_numpy(a) wraps "
-                         "an array")
+def _check_square(name: str, value: object) -> Mat:
+    """Return a square matrix, or a stack, that LAPACK has or takes as float64."""
+    a = check_is_mat(value, "a")
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise ShapeError(f"{name} requires a square matrix, got shape {a.shape}")
     return _check_lapack(a)
@@ -220,10 +219,7 @@ def solve(a: Mat, b: Mat) -> Mat:
     [1.0, 1.0]
     """
     a = _check_square("solve", a)
-    if not isinstance(b, Mat):
-        raise DTypeError(f"solve requires Mats, got {type(b).__name__}; mat.from_numpy(a) wraps an "
-                         "array")
-    _check_lapack(b)
+    _check_lapack(check_is_mat(b, "b"))
     rows = b.shape[0] if b.ndim == 1 else b.shape[-2] if b.ndim else None
     if rows != a.shape[-1]:
         raise ShapeError(f"solve: a of shape {a.shape} requires b with {a.shape[-1]} rows, got "

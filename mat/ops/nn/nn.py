@@ -28,6 +28,7 @@ from ...support.types import (
     Presented,
 )
 from ..engine.declaration import as_method
+from ..engine.functions import check_is_mat
 from ..engine.operands import same_dtype
 from ..engine.operation import InOut, Input, Op, op
 from ..linear.blas_checks import check_bool
@@ -86,10 +87,7 @@ def shape_of(axes: Windows) -> Ints:
 def check_mats(name: str, values: dict[str, Mat]) -> None:
     """Raise `DTypeError` unless all are Mats."""
     for k, value in values.items():
-        if not isinstance(value, Mat):
-            raise DTypeError(f"{k} of {name} must be a Mat, got {type(value).__name__}; "
-                             "mat.from_numpy(a) wraps an array without copying, mat.array(obj) "
-                             "copies")
+        check_is_mat(value, f"{k} of {name}")
 
 
 def check_real(name: str, *mats: Mat) -> None:

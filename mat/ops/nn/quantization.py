@@ -151,19 +151,12 @@ def dequantize(values: Mat, scales: Mat) -> Mat:
     >>> mat.dequantize(mat.array([2, -3], "int8"), mat.array(0.5))
     <Mat 2 F [1. -1.5]>
     """
-    _check_scales("scales", check_is_operand("values", values), scales, values.shape)
+    _check_scales("scales", check_is_mat(values, "values"), scales, values.shape)
     return values.astype(scales.dtype).multiply_(scales)
 
 
-def check_is_operand(name: str, x: object) -> Mat:
-    """Return `x`; raise `DTypeError` unless it is a Mat."""
-    if not isinstance(x, Mat):
-        raise DTypeError(f"{name} must be a Mat, got {type(x).__name__}; mat.asarray(x) makes one")
-    return x
-
-
 def _check_scales(name: str, x: Mat, scales: Mat, shape: Ints) -> None:
-    dtype = check_is_operand(name, scales).dtype
+    dtype = check_is_mat(scales, name).dtype
     if dtype.char not in REAL_TYPES:
         raise DTypeError(f"{name} are of float32 or float64, got {dtype}; convert them with astype")
     if broadcast_shapes((scales.shape, shape)) != shape:
@@ -333,7 +326,7 @@ def _wider(a: Mat, b: Mat) -> str:
 
 def _check_product(a: Mat, a_scales: Mat, b: Mat, b_scales: Mat) -> Ints:
     """Return the shape of the product; raise for operands and scales that have none."""
-    kinds = [check_is_operand(name, x).dtype for name, x in (("a", a), ("b", b))]
+    kinds = [check_is_mat(x, name).dtype for name, x in (("a", a), ("b", b))]
     together = kinds[0] == kinds[1] or any(
         all(k.char in chars for k in kinds) for chars in (WHOLE, FLOAT8))
     if not together or kinds[0].char not in MULTIPLIED:

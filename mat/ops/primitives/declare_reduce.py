@@ -263,7 +263,6 @@ class Reduction:
         """Return the dtype of the result for elements of `dtype`."""
         return _result_dtype(self, dtype)
 
-    # the parameters are NumPy's
     def of_chosen(self, core: Function, x: Mat, axis: AxisLike, keepdims: bool, initial: Operand,
                   where: Operand) -> Mat:
         """Return the reduction of elements that are chosen, and of `initial`."""
@@ -437,7 +436,6 @@ def _of_any(kind: Reduction, core: Function) -> Function:
     return reduce
 
 
-# the parameters are NumPy's
 def _given(axis: AxisLike, dtype: DTypeLike, out: Operand, keepdims: bool, initial: Operand,
            where: Operand) -> Keywords:
     """Return the arguments that are not NumPy's defaults."""

@@ -199,7 +199,6 @@ fill.prepare("cuda", dtypes=STORED, when=apart)(lambda cuda, x: cuda.prepare_fil
 
 @fill.on("array", bare=True)
 def fill_numpy(value: Number, x: Array) -> None:
-    """Fill an array."""
     x[...] = value
 
 
@@ -294,7 +293,6 @@ assign.prepare("cuda", dtypes=STORED, when=lambda x, out: not isinstance(x, Mat)
 
 @assign.on("array")
 def assign_numpy(np: Engine, x: Array, out: Array) -> None:
-    """Convert and copy an array."""
     np.copyto(out, x, casting="unsafe")
 
 

@@ -65,7 +65,6 @@ geem.prepare("cuda", dtypes=EVERY, when=apart)(
 
 @geem.on("array")
 def geem_numpy(np: Engine, alpha: Number, a: Array, b: Array, beta: Number, c: Array) -> None:
-    """Accumulate NumPy's product."""
     term = np.multiply(a, b)
     accumulate(np, term if alpha == 1 else np.multiply(term, alpha), beta, c)
 
@@ -131,7 +130,6 @@ def geerv_kernel(engine: Engine, a: Mat, x: Mat, b: Mat) -> Function:
 
 @geerv.on("array")
 def geerv_numpy(np: Engine, alpha: Number, a: Array, x: Array, beta: Number, b: Array) -> None:
-    """Accumulate NumPy's product with a row."""
     accumulate(np, np.multiply(a, alpha * x.reshape(1, -1)), beta, b)
 
 
@@ -183,7 +181,6 @@ add_sign.prepare("cuda", dtypes=EVERY, when=apart)(
 
 @add_sign.on("array")
 def add_sign_numpy(np: Engine, alpha: Number, a: Array, beta: Number, b: Array) -> None:
-    """Accumulate NumPy's signs."""
     accumulate(np, np.multiply(np.sign(a), alpha), beta, b)
 
 

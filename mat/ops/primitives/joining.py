@@ -68,7 +68,6 @@ join_two.prepare("cuda", dtypes=EVERY, when=lambda a, b, out: out.ndim <= DEVICE
 
 @join_two.on("array")
 def join_two_numpy(np: Engine, a: Array, b: Array, out: Array, axis: int) -> None:
-    """Compute `join_two` on arrays."""
     np.concatenate((a, b), axis, out)
 
 

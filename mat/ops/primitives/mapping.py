@@ -11,7 +11,7 @@ from ...layout.strided import packed
 from ...matrix.mat import Mat
 from ...matrix.nested import as_plain, converted
 from ...support.types import Function, ShapeLike
-from .shape import check_is_input
+from ..engine.functions import check_is_mat
 
 T = TypeVar("T")
 
@@ -49,7 +49,7 @@ def map_concat(fn: Function, mats: Iterable[T], mat: Mat, *,
     <Mat 6 F [1. 1. 3. 3. 3. 3.]>
     """
     _check_packed("map_concat", mat)
-    items = [(m, check_is_input("map_concat", m if key is None else key(m)).shape) for m in mats]
+    items = [(m, check_is_mat(m if key is None else key(m), "a part").shape) for m in mats]
     if sum(packed(shape).size for _, shape in items) > mat.size:
         raise ShapeError(f"parts of shapes {[shape for _, shape in items]} are more than the "
                          f"{mat.size} elements of "
@@ -109,7 +109,7 @@ def map_displacements(fn: Callable[[Mat], object], mat: Mat, shape: ShapeLike, *
 
 
 def _check_packed(name: str, mat: object) -> None:
-    view = check_is_input(name, mat)
+    view = check_is_mat(mat, "mat")
     if not view.is_contiguous:
         raise ShapeError(f"{name} requires packed elements, got {view.label()}; contiguous() gives "
                          "a copy")
@@ -143,7 +143,7 @@ def map_into(result: Mat, fn: Function, *mats: Mat) -> Mat:
     >>> mat.map_into(mat.empty(2), lambda a, b: a * b + 1, mat.array([1.0, 2]), mat.array([3.0, 4]))
     <Mat 2 A [4. 9.]>
     """
-    sizes = [check_is_input("map_into", m).size for m in (result, *mats)]
+    sizes = [check_is_mat(m, "an operand of map_into").size for m in (result, *mats)]
     if not mats or len(set(sizes)) != 1:
         raise ShapeError("map_into requires at least one Mat and equal sizes, got "
                          f"{[m.shape for m in (result, *mats)]}")

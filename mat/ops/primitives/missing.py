@@ -46,7 +46,6 @@ replace_nan.prepare("cuda", dtypes=EVERY, when=_of_floats)(
 
 @replace_nan.on("array")
 def replace_nan_numpy(np: Engine, x: Array, y: Array, out: Array) -> None:
-    """Choose by NumPy."""
     out[...] = np.where(np.isnan(x), np.asarray(y, x.dtype), x)
 
 

@@ -23,6 +23,7 @@ from ...support.dtypes import BLAS_TYPES, BY_CHAR, REAL_TYPES, check_number, con
 from ...support.native import compiled
 from ...support.plugins import plugin
 from ...support.types import Arguments, Array, DType, Engine, Function, Keywords, Number, Operand
+from ..engine.functions import check_is_mat
 from ..engine.operation import Input, Op, Output, Scalar, op
 from ..tiles.tile import Cutter, Tile, TileTooLarge, by_stacks, nothing
 from . import philox
@@ -103,12 +104,9 @@ bernoulli = _declare("bernoulli", philox.bernoulli,
 SINGLE = np.dtype(np.float32)
 
 
-def _real_char(name: str, x: Mat, label: str, number: Number) -> str:
+def _real_char(x: Mat, label: str, number: Number) -> str:
     """Return the dtype character to draw for a writable Mat and a real number, or raise."""
-    if not isinstance(x, Mat):
-        raise DTypeError(f"{name} writes a Mat, got {type(x).__name__}; mat.from_numpy(a) wraps an "
-                         "array")
-    x.allowed(OUTPUT)
+    check_is_mat(x, "self").allowed(OUTPUT)
     check_number(number, np.dtype(np.float64), label)
     return "d" if x.element_type.char in "dD" else "f"
 
@@ -184,7 +182,7 @@ def uniform_(self: Mat, limit: Number = 1, *, rng: Rng | None = None) -> Mat:
     array([[8.90259173, 5.85725948],
            [6.71998269, 4.75593226]])
     """
-    char = _real_char("uniform_", self, "limit", limit)
+    char = _real_char(self, "limit", limit)
     _check_not_integer("uniform_", self)
     return _drawn(uniform, self, _bounds(float(limit), char, self.element_type), generator(rng))
 
@@ -241,7 +239,7 @@ def normal_(self: Mat, mean: Number = 0, stddev: Number = 1, *, rng: Rng | None 
     array([[ 97.93051093,  98.76333205],
            [ 99.31901114, 104.40581773]])
     """
-    char = _real_char("normal_", self, "stddev", stddev)
+    char = _real_char(self, "stddev", stddev)
     check_number(mean, self.dtype, "mean")
     _check_not_integer("normal_", self)
     if not 0 <= stddev < math.inf:
@@ -289,7 +287,7 @@ def bernoulli_(self: Mat, p: Number, *, rng: Rng | None = None) -> Mat:
     >>> mat.zeros(8, dtype="int8").bernoulli_(0.5, rng=mat.Rng(2)).to_numpy()
     array([1, 1, 0, 1, 1, 1, 0, 1], dtype=int8)
     """
-    _real_char("bernoulli_", self, "p", p)
+    _real_char(self, "p", p)
     if not 0 <= p <= 1:
         raise SettingError(f"p must be from 0 to 1, got {p!r}")
     ones = math.ceil(float(p) * 2**32)  # how many of the words
@@ -354,7 +352,7 @@ def orthogonal_(self: Mat, scale: Number = 1, *, rng: Rng | None = None) -> Mat:
     >>> mat.allclose(q @ q.T, mat.eye(3))
     True
     """
-    _real_char("orthogonal_", self, "scale", 0)
+    _real_char(self, "scale", 0)
     _check_not_integer("orthogonal_", self)
     check_number(scale, self.dtype, "scale")
     if self.ndim < 2:
@@ -408,11 +406,7 @@ def multivariate_normal(means: Mat, covariances: Mat, *, rng: Rng | None = None)
     >>> mat.multivariate_normal(mat.zeros(2), covariances, rng=mat.Rng(1)).to_numpy()
     array([-0.5853399, -0.5955905])
     """
-    for name, value in (("means", means), ("covariances", covariances)):
-        if not isinstance(value, Mat):
-            raise DTypeError(f"{name} must be a Mat, got {type(value).__name__}; mat.from_numpy(a) "
-                             "wraps an array")
-    _check_dtypes(means, covariances)
+    _check_dtypes(check_is_mat(means, "means"), check_is_mat(covariances, "covariances"))
     n = means.size
     if means.shape not in ((n,), (n, 1)) or covariances.shape != (n, n):
         raise ShapeError("multivariate_normal requires means of shape (n,) or (n, 1) and "

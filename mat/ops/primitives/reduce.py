@@ -119,7 +119,6 @@ class Mean(Reduction):
     def kernel(self, char: str) -> str:
         return f"mat_{'sum' if char in REAL_TYPES else self.name}_{SUFFIXES[char]}"
 
-    # the parameters are NumPy's
     def of_chosen(self, core: Function, x: Mat, axis: AxisLike, keepdims: bool, initial: Operand,
                   where: Operand) -> Mat:
         return mean_chosen(sum, x, axis, keepdims, where)
@@ -221,7 +220,6 @@ def _fits(rank: int) -> Function:
 
 @sum_into.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_fits(RANK))
 def sum_compiled(cpu: Engine, x: Mat, y: Mat, axis: AxisLike) -> Function:
-    """Return the compiled kernel of sums that accumulates."""
     axes = axes_of(x, axis)
     return reduced_by(cpu, f"mat_sum_{x.dtype.char}", x, axes, _steps(x, y, axes), accumulate=True)
 
@@ -239,7 +237,6 @@ SHORT = "".join(c for c in INTEGERS if BY_CHAR[c].size < 8) + INEXACT
 # of larger integers, kernels do not get alpha exactly
 @sum_into.prepare("cuda", dtypes=SHORT, when=_fits(DEVICE_RANK))
 def sum_on_device(cuda: Engine, x: Mat, y: Mat, axis: AxisLike) -> Function:
-    """Return the device's kernel of sums that accumulates."""
     axes = axes_of(x, axis)
     return reduced_on_device(cuda, cuda.SumKernels(), x, y, axes, _steps(x, y, axes),
                              accumulate=True)
@@ -247,7 +244,6 @@ def sum_on_device(cuda: Engine, x: Mat, y: Mat, axis: AxisLike) -> Function:
 
 @sum_into.on("array")
 def sum_numpy(np: Engine, x: Array, axis: AxisLike, alpha: Number, beta: Number, y: Array) -> None:
-    """Accumulate NumPy's sum."""
     total = np.sum(x, axis=axis, dtype=x.dtype)
     accumulate(np, np.reshape(total if alpha == 1 else total * y.dtype.type(alpha), y.shape), beta,
                y)
@@ -403,7 +399,7 @@ _KIND = Variance()
 
 @op(method="", by_form=True, name="var")
 def moments(x: Input, out: Output, axis: AxisLike, keepdims: bool, ddof: int,
-            root: bool) -> None:  # the parameters are NumPy's
+            root: bool) -> None:
     """Compute the variance over `axis`, or its square root."""
     _KIND.check(x, out, axis, keepdims)
 
@@ -418,7 +414,6 @@ moments.result_of = lambda x, out, axis, keepdims, ddof, root: _KIND.result_of(x
 @moments.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_KIND.fits_compiled)
 def variance_compiled(cpu: Engine, x: Mat, out: Mat, axis: AxisLike, keepdims: bool, ddof: int,
                       root: bool) -> Function:
-    """Return the compiled kernel."""
     axes, strides = _KIND.kept(x, out, axis, keepdims)
     return reduced_by(cpu, f"mat_var_{x.dtype.char}", x, axes, strides, ddof=ddof, root=root)
 
@@ -427,7 +422,6 @@ def variance_compiled(cpu: Engine, x: Mat, out: Mat, axis: AxisLike, keepdims: b
 @moments.prepare("cuda", dtypes=REAL_TYPES, when=_KIND.fits_device)
 def variance_on_device(cuda: Engine, x: Mat, out: Mat, axis: AxisLike, keepdims: bool, ddof: int,
                        root: bool) -> Function:
-    """Return the device's kernel."""
     axes, strides = _KIND.kept(x, out, axis, keepdims)
     return reduced_on_device(cuda, cuda.VarianceKernels(), x, out, axes, strides, ddof=ddof,
                              root=root)
@@ -435,7 +429,7 @@ def variance_on_device(cuda: Engine, x: Mat, out: Mat, axis: AxisLike, keepdims:
 
 @moments.on("array", bare=True)
 def variance_by_numpy(x: Array, out: Array, axis: AxisLike, keepdims: bool, ddof: int,
-                      root: bool) -> None:  # the parameters are those of the operation
+                      root: bool) -> None:
     """Compute NumPy's variance or standard deviation; of nothing, without its warning."""
     count = x.size // (out.size or 1)
     if ddof < count:

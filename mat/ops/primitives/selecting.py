@@ -51,7 +51,6 @@ select.prepare("cuda", dtypes=EVERY, when=apart)(
 
 @select.on("array", silent=True)
 def select_numpy(np: Engine, condition: Array, a: Array, b: Array, out: Array) -> None:
-    """Compute `select` on arrays."""
     out[...] = np.where(condition, a, b)
 
 

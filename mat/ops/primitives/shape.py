@@ -74,7 +74,6 @@ def contiguous(self: Mat) -> Mat:
     return copy(self)
 
 
-# the signature is NumPy's
 def transpose(a: Operand, axes: AxisLike = None, out: Mat | None = None) -> Mat:
     """Return the view of `a` with its axes in another order, or write it to `out`, packed.
 
@@ -134,14 +133,6 @@ def _permuted(shape: Ints, strides: Ints, displacement: int, axes: Ints) -> Layo
     return Layout(shape, strides, displacement).permute(axes)
 
 
-def check_is_input(name: str, a: object) -> Mat:
-    """Return `a`; raise `DTypeError` unless it is a Mat."""
-    if not isinstance(a, Mat):
-        raise DTypeError(f"{name} requires Mats, got {type(a).__name__}; mat.from_numpy(a) wraps "
-                         "an array without copying")
-    return a
-
-
 # Comparing as a whole
 
 
@@ -163,7 +154,6 @@ same.prepare("cuda", dtypes=DISTINCT, when=_fits_device)(
 
 @same.on("array")
 def equals_numpy(np: Engine, a: Array, b: Array) -> bool:
-    """Return whether two arrays are equal."""
     return bool(np.array_equal(a, b))
 
 
@@ -184,7 +174,6 @@ close.prepare("cuda", dtypes=INEXACT, when=_fits_device)(
 @close.on("array")
 def allclose_numpy(np: Engine, a: Array, b: Array, rtol: Number, atol: Number,
                    equal_nan: bool) -> bool:
-    """Return whether two arrays are nearly equal."""
     return bool(np.allclose(a, b, rtol, atol, equal_nan))
 
 
@@ -208,7 +197,7 @@ def equals(self: Mat, other: Mat) -> bool:
     >>> mat.zeros(2).equals(mat.zeros(2)), mat.zeros(2).equals(mat.zeros(3))
     (True, False)
     """
-    check_is_input("equals", other)
+    check_is_mat(other, "other")
     return self.shape == other.shape and bool(same(self, other))
 
 

@@ -66,7 +66,6 @@ class OnePass(Op):
 
     listed = False
 
-    # so many parameters: the kernel, the reduction and its settings
     def __init__(self, kernel: Any, reduction: Op, axis: AxisLike, keepdims: bool) -> None:
         self.kernel = kernel
         self.reduction = reduction
@@ -602,7 +601,6 @@ def _check_mats(name: str, mats: list[Mat], operands: list[Declared], where: Whe
 class KernelReduction:
     """A reduction of the values of a kernel: call it with the operands but for the output."""
 
-    # the parameters are those of a kernel
     def __init__(self, source: str, operands: dict[str, str], origin: KernelOrigin,
                  device: DeviceSettings, name: str) -> None:
         reductions = {"sum": reduce.sum, "prod": reduce.prod, "max": reduce.max, "min": reduce.min,

@@ -200,7 +200,6 @@ def _and_use(run: Callable[[], object], stays: Mat) -> object:
 # Squares
 
 
-# the parameters are those of the operation
 def panel_tiles(a: Mat, beta: Number, c: Mat, budget: int,
                 update: Callable[[Mat, Number, Mat], object]) -> Iterator[Tile]:
     """Yield tiles of ``c <- beta c`` and an update by each panel of `a`; `c` fits."""

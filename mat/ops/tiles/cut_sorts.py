@@ -107,7 +107,6 @@ def argsort_runs(sorting: Sorting, x: Mat, out: Mat, descending: bool,
                    passed=nothing)
 
 
-# the parameters are those of a run
 def _order_part(sorting: Sorting, part: Mat, run: Mat, places: Mat, start: int,
                 descending: bool) -> None:
     keys = sorting.opposite(part) if descending else part

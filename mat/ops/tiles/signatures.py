@@ -38,7 +38,6 @@ GridOf: TypeAlias = Callable[[Arguments, Keywords], TileGrid]
 FEWER = 4  # how many times as many views cost as much as packing
 
 
-# the parameters are those of a cutter, and what is known of its tiles
 def over(operation: Gridded, signature: str | GridOf, otherwise: Cutter | str = "", *,
          free: bool = False, packs: bool = False) -> Cutter:
     """Return the cutter of an operation whose tiles are calls of itself.
@@ -260,7 +259,6 @@ def by_first_of_largest(operation: Gridded, size_of: Callable[[Mat], float]) -> 
     return cut
 
 
-# the parameters are those of a tile
 def _note_largest(found: list[tuple[float, int]], operation: Gridded,
                   size_of: Callable[[Mat], float], part: Mat, start: int) -> None:
     at: Any = operation(part)

@@ -152,7 +152,6 @@ def made_later(make: Callable[[], Cutter]) -> Cutter:
     return cut
 
 
-# the parameters are those of a cutter, and what is known of its tiles
 def over(operation: Gridded, signature: str | GridOf, otherwise: Cutter | str = "", *,
          free: bool = False, packs: bool = False) -> Cutter:
     """Return the cutter of an operation whose tiles are calls of itself: `signatures.over`."""

@@ -22,7 +22,6 @@ class TileGrid:
     are not cut. `besides` has Mats and their axes, for views like which a device needs room.
     """
 
-    # the parameters are the facts of a grid
     def __init__(self, shape: Ints, operands: Mapping[int, GridAxes], args: Arguments,
                  whole: Collection[int] = (),
                  besides: Iterable[tuple[Mat, GridAxes]] = ()) -> None:
@@ -158,7 +157,6 @@ def tile_of(operation: Gridded, args: Arguments, kwargs: Keywords) -> Tile:
                 passed=nothing)
 
 
-# the parameters are those of a call, and what is known of its tiles
 def tiles_over(operation: Gridded, grid: TileGrid, kwargs: Keywords, budget: int,
                lengths: Ints | None = None, free: bool = False) -> Iterator[Tile]:
     """Yield a tile for each block of a grid, a call of the operation, `free` or not."""

@@ -102,7 +102,6 @@ class _CopiesAhead(Prefetch):
 
     __slots__ = ("execution", "reads", "room")
 
-    # the parameters are those of the copies
     def __init__(self, execution: _Execution, reads: tuple[Mat, ...], room: tuple[Mat, ...],
                  to_device: list[Mat] | tuple[Mat, ...], to_host: list[Mat] | tuple[Mat, ...],
                  ) -> None:
