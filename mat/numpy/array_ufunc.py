@@ -13,14 +13,13 @@ import numpy as np
 
 from ..core.compiled import IN_USE, PackedMethod
 from ..core.observers import OBSERVERS
-from ..cpu.errstate import QUIET, STATE
 from ..errors import DTypeError
 from ..matrix.base import is_numpys
 from ..matrix.brief_calls import NOT_BRIEF, call_briefly
 from ..matrix.exports import exported_array
 from ..matrix.mat import Mat
 from ..matrix.methods import bind
-from ..ops.engine.by_numpy import LeftToNumPy, leave_if, or_leave, ufunc_by_numpy
+from ..ops.engine.by_numpy import QUIET, STATE, LeftToNumPy, leave_if, or_leave, ufunc_by_numpy
 from ..ops.engine.calls import Calls
 from ..ops.engine.functions import FunctionOfOne, FunctionOfTwo
 from ..ops.engine.loops import LOGIC, is_natural
@@ -40,7 +39,6 @@ from .operands import can_hold_sums, is_mat_or_array
 from .short_calls import WAYS, ByPlan, Running, called_shortly, product
 from .ufunc_at import at_briefly, at_places, composed
 
-missing = at_first_use("ops.primitives.missing")
 scan = at_first_use("ops.primitives.scan")
 
 
@@ -69,8 +67,8 @@ IMPLEMENTATIONS: dict[np.ufunc, Function] = {
 }
 REDUCTIONS: dict[np.ufunc, Function] = {
     np.add: reduce.sum, np.multiply: reduce.prod, np.maximum: reduce.max, np.minimum: reduce.min,
-    np.fmax: lambda *args, **kwargs: missing.extreme(*args, smallest=False, **kwargs),
-    np.fmin: lambda *args, **kwargs: missing.extreme(*args, smallest=True, **kwargs)}
+    np.fmax: lambda *args, **kwargs: reduce.extreme(*args, smallest=False, **kwargs),
+    np.fmin: lambda *args, **kwargs: reduce.extreme(*args, smallest=True, **kwargs)}
 # functions that reduce as a ufunc does
 _SAME: dict[np.ufunc, Function] = {
     np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,

@@ -11,7 +11,6 @@ import numpy as np
 
 from ..core.compiled import IN_USE
 from ..core.direction import INPUT, IO
-from ..cpu.errstate import QUIET, STATE
 from ..devices.in_use import computes_elsewhere, note_fallback
 from ..errors import DTypeError
 from ..facets.array import ARRAY
@@ -19,7 +18,7 @@ from ..matrix.brief_calls import write_briefly
 from ..matrix.delegate import delegate
 from ..matrix.mat import Mat
 from ..matrix.with_facets import with_facets
-from ..ops.engine.by_numpy import LeftToNumPy, leave_if, or_leave
+from ..ops.engine.by_numpy import QUIET, STATE, LeftToNumPy, leave_if, or_leave
 from ..ops.primitives.few_elements import added_at
 from ..support.plugins import at_first_use
 from ..support.types import Arguments, Array, Function, Keywords, Operand

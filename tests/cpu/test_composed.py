@@ -16,10 +16,8 @@ import numpy as np
 import pytest
 
 import mat
-from mat.cpu import composed as loops_module
 from mat.cpu import program as cpu_program
-from mat.cpu.composed import ComposedLoop
-from mat.cpu.program import composed_steps
+from mat.cpu.program import ComposedLoop, composed_steps
 from mat.errors import KernelError
 from mat.ops.expressions import passes
 from mat.support import c_compiler
@@ -116,8 +114,8 @@ def contracted(patch):
 
 
 def numbers_are_like_others(patch):
-    real = loops_module.function_of
-    patch.setattr(loops_module, "function_of", lambda *args: (found := real(*args)) and (
+    real = cpu_program.function_of
+    patch.setattr(cpu_program, "function_of", lambda *args: (found := real(*args)) and (
         found[0].replace("_of_numbers", ""), *found[1:]))
 
 

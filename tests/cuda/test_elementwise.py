@@ -50,7 +50,7 @@ def reference(name, *values):
 
 
 def operation(name):
-    module = "fused" if name in FUSED else "missing" if name == "replace_nan" else "elementwise"
+    module = "fused" if name in FUSED else "selecting" if name == "replace_nan" else "elementwise"
     return REGISTRY[f"{module}.{name}"]
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import mat
-from mat.cpu import composed as loops
 from mat.cpu import program as cpu_program
+from mat.cpu import program as loops
 from mat.memories import file_pages
 from mat.ops.expressions import computing, deferral, in_place, nodes, passes, program
 from mat.ops.tiles import file_tiles

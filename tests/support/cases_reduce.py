@@ -6,7 +6,7 @@ from .case import FACTORS, REAL, case, plus
 from .layouts import BLAS_DTYPES, FLOATS, NUMPY_DTYPES, numbers
 
 
-def reduction(name, reference, dtypes, of_nothing=True, one_axis=False, module="reduce",
+def reduction(name, reference, dtypes, of_nothing=True, one_axis=False,
               samples=numbers):  # its parameters are the facts
     def make(rng, dtype):
         for shape, axes in (((3, 4), (None, 0, -1)), ((5,), (0, None)),
@@ -20,7 +20,7 @@ def reduction(name, reference, dtypes, of_nothing=True, one_axis=False, module="
                     x = np.asarray(samples(rng, shape, dtype))
                     found = reference(x, axis=axis, keepdims=keepdims)
                     yield (x, np.empty_like(found)), {"axis": axis, "keepdims": keepdims}
-    case(f"{module}.{name}", lambda x, out, axis,
+    case(f"reduce.{name}", lambda x, out, axis,
          keepdims: reference(x, axis=axis, keepdims=keepdims), dtypes)(make)
 
 
@@ -95,10 +95,11 @@ def numbers_with_nan(rng, shape, dtype):
 for _name, _rule in (("nanmax", np.fmax), ("nanmin", np.fmin)):
     reduction(_name, lambda x, axis, keepdims, rule=_rule: np.asarray(
         rule.reduce(x, axis, keepdims=keepdims)), ("bool", *REAL), of_nothing=False,
-        module="missing", samples=numbers_with_nan)
+        samples=numbers_with_nan)
 
 
-@case("missing.replace_nan", lambda x, y, out: np.where(np.isnan(x), y, x).astype(x.dtype), FLOATS)
+@case("selecting.replace_nan", lambda x, y, out: np.where(np.isnan(x), y, x).astype(x.dtype),
+      FLOATS)
 def replace_nan(rng, dtype):
     for shape in ((3, 4), (5,), (0, 3), ()):
         x = np.asarray(numbers_with_nan(rng, shape, dtype))

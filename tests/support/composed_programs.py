@@ -7,8 +7,7 @@ import re
 from itertools import islice
 
 from mat.cpu import program as cpu_program
-from mat.cpu.composed import ComposedLoop, source_of_program
-from mat.cpu.program import composed_steps
+from mat.cpu.program import ComposedLoop, composed_steps, source_of_program
 from mat.ops.expressions import passes, program
 from mat.support.c_compiler import kernels
 

@@ -1,4 +1,4 @@
-/* What composed loops are written in (cpu/composed.py): the light lines of elementwise.def as
+/* What composed loops are written in (cpu/program.py): the light lines of elementwise.def as
    functions of elements, mat_each_NAME_TYPE, with the bits that their kernels have. */
 #ifndef MAT_COMPOSED_INLINE_H
 #define MAT_COMPOSED_INLINE_H

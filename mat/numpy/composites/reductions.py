@@ -17,6 +17,7 @@ from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import leave_if
 from ...ops.primitives import elementwise, reduce
 from ...ops.primitives.declare_reduce import mask_of, plain_axis
+from ...ops.primitives.selecting import without_nan
 from ...support.dtypes import FLOATING, INEXACT
 from ...support.plugins import at_first_use
 from ...support.types import AxisLike, DTypeLike, Function, Number, Operand
@@ -24,7 +25,6 @@ from ..operands import REAL, as_mats, can_hold_sums, is_mat_or_array, is_mat_or_
 from ..registry import NO_VALUE, Result, flag, implements, named
 from .in_tiles import in_one_pass
 
-missing = at_first_use("ops.primitives.missing")
 scan = at_first_use("ops.primitives.scan")
 ufuncs = at_first_use("ops.primitives.ufuncs")
 _COUNT_IS_INT = isinstance(np.count_nonzero(np.zeros(1)), int)  # before NumPy 2.4
@@ -107,7 +107,7 @@ def _running(found: Callable[[], Function], of_nan: int | None = None) -> Functi
         leave_if(not can_hold_sums(out) or not (a.ndim or axis is None))
         leave_if(axis is not None and type(axis) is not int)
         if of_nan is not None:
-            a = missing.without_nan(a, of_nan)
+            a = without_nan(a, of_nan)
         if dtype is None:
             return found()(a, axis, None, out)
         wanted = np.dtype(dtype)
@@ -178,7 +178,7 @@ def _extreme(smallest: bool) -> Function:
     def extreme(a: Mat, axis: AxisLike = None, out: Operand = None, keepdims: bool = NO_VALUE,
                 initial: Number = NO_VALUE, where: Operand = NO_VALUE) -> Result:
         leave_if(not is_mat_or_none(out) or not _plain(initial, where))
-        found = missing.extreme(a, axis, out, flag(keepdims), smallest=smallest)
+        found = reduce.extreme(a, axis, out, flag(keepdims), smallest=smallest)
         return _warned(found, _ONLY) if a.dtype.char in INEXACT else found
 
     return extreme
@@ -209,7 +209,7 @@ def _place_of(a: Mat, place: Function, last: float | None, axis: int | None, out
         if bool(reduce.any_true(reduce.all_true(elementwise.isnan(a), axis))):
             raise ShapeError(f"{_ONLY}: of NaN only, shape {a.shape}, axis {axis}, there is "
                              "no index; numpy.isnan finds it")
-        a = missing.without_nan(a, last)
+        a = without_nan(a, last)
     return place(a, axis, out, keepdims=keepdims)
 
 
@@ -232,7 +232,7 @@ def _total(total: Function, neutral: Number) -> Function:
 @in_one_pass
 def _total_of(x: Mat, total: Function, neutral: Number, axis: AxisLike, out: Operand,
               keepdims: bool) -> Result:
-    return total(missing.without_nan(x, neutral), axis, None, out, keepdims)
+    return total(without_nan(x, neutral), axis, None, out, keepdims)
 
 
 implements("nansum")(_total(reduce.sum, 0))
@@ -253,7 +253,7 @@ def numpy_nanmean(a: Mat, axis: AxisLike = None, dtype: DTypeLike = None,
 @in_one_pass
 def _mean_of(x: Mat, axis: AxisLike, keepdims: bool) -> Mat:
     """Return the mean of the floating-point elements that are not NaN."""
-    total = reduce.sum(missing.without_nan(x, 0), axis, keepdims=keepdims)
+    total = reduce.sum(without_nan(x, 0), axis, keepdims=keepdims)
     return _quotient(total, _numbers_in(x, axis, keepdims))
 
 
@@ -279,8 +279,8 @@ implements("nanstd")(_variance(root=True))
 def _variance_of(x: Mat, axis: AxisLike, keepdims: bool, ddof: Number) -> Mat:
     """Return the variance of the floating-point elements that are not NaN."""
     count = _numbers_in(x, axis, True)
-    mean = _quotient(reduce.sum(missing.without_nan(x, 0), axis, keepdims=True), count)
-    distances = elementwise.subtract(missing.without_nan(x, mean), mean)
+    mean = _quotient(reduce.sum(without_nan(x, 0), axis, keepdims=True), count)
+    distances = elementwise.subtract(without_nan(x, mean), mean)
     squares = reduce.sum(elementwise.square(distances), axis, keepdims=keepdims)
     left = elementwise.subtract(count.reshape(squares.shape), ddof)
     found = _quotient(squares, left)

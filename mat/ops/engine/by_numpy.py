@@ -1,13 +1,13 @@
-"""What operations leave to NumPy, which computes it on the host."""
+"""What operations leave to NumPy, which computes it on the host, without warnings."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar, copy_context
 from typing import TypeVar
 
 import numpy as np
 
-from ...cpu.errstate import QUIET, STATE
 from ...errors import DTypeError, ShapeError
 from ...matrix.delegate import delegate
 from ...matrix.mat import Mat
@@ -20,6 +20,25 @@ _SEVERAL = (list, tuple)  # a union of types is made anew at each use
 # called with the name of a function whose result keeps elements that Mats cannot have; if there
 # are none, such a result is an error
 KEPT: list[Callable[[str], object]] = []
+
+
+# Floating-point specials without warnings: log 0 is -inf here, as on a device, whatever NumPy's
+# error state is. `numpy.errstate` does this too, at three times the cost of a small operation.
+# NumPy keeps its state in a context variable, which is found by public means; plans set it directly
+
+
+def _find() -> tuple[ContextVar[object], object]:
+    """Return NumPy's context variable of the error state, and its value for "ignore everything"."""
+    before = copy_context()
+    with np.errstate(all="ignore"):
+        inside = copy_context()
+    changed = [v for v in inside if inside[v] is not before.get(v)]
+    if len(changed) == 1:
+        return changed[0], inside[changed[0]]
+    raise ImportError("this NumPy keeps its error state elsewhere; mat needs NumPy 2.0 or newer")
+
+
+STATE, QUIET = _find()
 
 
 class LeftToNumPy(Exception):

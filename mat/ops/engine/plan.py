@@ -20,7 +20,6 @@ from ...core.direction import INPUT, OUTPUT, Direction
 from ...core.observers import OBSERVERS, Computation, wait
 from ...core.registry import Facet, Handle
 from ...core.source_line import RUNNING, SourceLine
-from ...cpu.errstate import QUIET, STATE
 from ...errors import OutOfDeviceMemory
 from ...facets.array import ARRAY, elements_of
 from ...matrix.base import Form, MatBase
@@ -28,6 +27,7 @@ from ...memories.file_pages import LARGE
 from ...memories.pooled import CLOCK
 from ...support.dtypes import check_exact, check_number
 from ...support.types import Arguments, DType, Function, Keywords, Operand, Presented
+from .by_numpy import QUIET, STATE
 
 # kinds of operands in a plan: accessed, the same Mat as another one, a number
 ACCESSED, REPEATED, NUMBER = range(3)

@@ -13,10 +13,9 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ...core.recorder import RECORDERS
-from ...cpu.composed import KernelStep
 from ...cpu.elementwise import FRAME
 from ...cpu.kernel import CpuKernel
-from ...cpu.program import COMPOSER, Fold, Slot, prepare_program, writes_to_caches
+from ...cpu.program import COMPOSER, Fold, KernelStep, Slot, prepare_program, writes_to_caches
 from ...cpu.reduce import REDUCTION, by_rows
 from ...devices.in_use import CPU, Device, has_kernels, in_use
 from ...errors import OutOfDeviceMemory

@@ -160,11 +160,8 @@ within.reads_once = True
 within.cut_by(made_later(lambda: signatures.by_pieces(within, signatures.all_of)))
 within.prepare("cuda", dtypes=LONG.char)(
     lambda cuda, at, low, high: cuda.prepare_within(at, low, high))
-
-
-@within.on("array")
-def within_numpy(np: Engine, at: Array, low: int, high: int) -> bool:
-    return not at.size or bool(at.min() >= low and at.max() < high)
+within.on("array")(
+    lambda np, at, low, high: not at.size or bool(at.min() >= low and at.max() < high))
 
 
 @op(method="", by_form=True)

@@ -22,7 +22,7 @@ from ...support.types import Arguments, Array, Function, Keywords
 from ..engine.operation import InOut, Input, MatOp, Output, op
 from ..tiles.cut_products import room_within
 from ..tiles.staging import StagedResult, on_host, staged
-from ..tiles.tile import Cutter, Gridded, Tile, TileTooLarge, over
+from ..tiles.tile import Cuttable, Cutter, Tile, TileTooLarge, over
 from ..tiles.tiling import note_origin
 from .blas_gemm import gemm
 from .blas_level23 import trsm, trsm_tiles
@@ -105,7 +105,7 @@ class _Block(StagedResult):
 # Cholesky's factor
 
 
-def cholesky_tiles(factor: Gridded) -> Cutter:
+def cholesky_tiles(factor: Cuttable) -> Cutter:
     """Return the cutter of a Cholesky factor: between matrices, or into square blocks."""
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         for a, out in each_matrix(*args):

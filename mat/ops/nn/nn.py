@@ -33,7 +33,7 @@ from ..engine.operands import same_dtype
 from ..engine.operation import InOut, Input, Op, op
 from ..linear.blas_checks import check_bool
 from ..tiles.overlap import check_disjoint
-from ..tiles.tile import Cutter, Gridded, Tile
+from ..tiles.tile import Cuttable, Cutter, Tile
 from ..tiles.tile_grid import Span, TileGrid, tiles_over
 
 FLOATS = compiled(REAL_TYPES)
@@ -145,7 +145,7 @@ class WindowGrid(TileGrid):
         return tuple(found), {"axes": tuple(axis for _, axis in parts)}
 
 
-def by_windows(operation: Gridded, inputs: Ints, outputs: Ints) -> Cutter:
+def by_windows(operation: Cuttable, inputs: Ints, outputs: Ints) -> Cutter:
     """Return the cutter of an operation whose setting `axes` are those of its windows."""
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         axes: Windows = kwargs["axes"]

@@ -19,8 +19,7 @@ from ...memories.pooled import CLOCK
 from ...support.dtypes import FLOAT8, HALVES, INEXACT
 from ...support.types import Arguments, DType, Function, Keywords
 from ..engine.operation import Op
-from ..tiles.signatures import over
-from ..tiles.tile import Cutter, Tile
+from ..tiles.tile import Cutter, Tile, over
 from ..tiles.tile_grid import TileGrid
 from . import elementwise, ufuncs
 from .selecting import select

@@ -239,6 +239,7 @@ class Reduction:
     divides = False  # the compiled kernel is to divide by the number of elements
     # the element-wise function that merges the results of parts; None: there is none
     merge: ClassVar[Function | None] = None
+    merged_by = ""  # the name of such a function of `ufuncs`, which are declared later
     accumulates = False  # in more precision than 16-bit floats have
     neutral: ClassVar[Number] = NO_VALUE  # the result for no elements
     signature: ClassVar[Function] = staticmethod(as_mean)  # of the function: one of NumPy's
@@ -247,8 +248,9 @@ class Reduction:
 
     def cutter(self, operation: Op, cutters: Any) -> Any:
         """Return how the operation is cut into tiles, by the module of such cutters."""
+        merge = self.merge or getattr(plugin("ops.primitives.ufuncs"), self.merged_by)
         return cutters.by_parts(
-            operation, cutters.Merged(operation, self.merge, self.accumulates), self.axes)
+            operation, cutters.Merged(operation, merge, self.accumulates), self.axes)
 
     def implementation(self) -> Function:
         """Return the function of arrays: ``implementation(x, out, axis, keepdims)``."""

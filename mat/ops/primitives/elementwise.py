@@ -289,13 +289,7 @@ assign.prepare("cuda", dtypes=STORED, when=_fits_device)(
     if x.element_type == out.element_type else cuda.prepare_convert(x, out))
 assign.prepare("cuda", dtypes=STORED, when=lambda x, out: not isinstance(x, Mat) and apart(out))(
     lambda cuda, x, out: cuda.prepare_fill(out, assigned=True))
-
-
-@assign.on("array")
-def assign_numpy(np: Engine, x: Array, out: Array) -> None:
-    np.copyto(out, x, casting="unsafe")
-
-
+assign.on("array")(lambda np, x, out: np.copyto(out, x, casting="unsafe"))
 _SQUARE: dict[Number, Operation] = {2: vars(square)["op"]}
 _POWERS: dict[Number, Operation] = {**_SQUARE, 0.5: vars(sqrt)["op"], -1: vars(reciprocal)["op"]}
 OPERATORS["__pow__"].unchecked = OPERATORS["__rpow__"].unchecked = vars(pow)["op"]

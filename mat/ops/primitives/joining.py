@@ -24,11 +24,9 @@ from ...support.native import lib
 from ...support.plugins import plugin
 from ...support.types import (
     Arguments,
-    Array,
     ArrayLike,
     DType,
     DTypeLike,
-    Engine,
     Function,
     Keywords,
 )
@@ -64,11 +62,7 @@ def _shape_of_two(a: Mat, b: Mat, out: Mat | None, axis: int) -> tuple[Ints, DTy
 join_two.result_of = _shape_of_two
 join_two.prepare("cuda", dtypes=EVERY, when=lambda a, b, out: out.ndim <= DEVICE_AXES)(
     lambda cuda, a, b, out, axis: cuda.prepare_join(a, b, out, axis))
-
-
-@join_two.on("array")
-def join_two_numpy(np: Engine, a: Array, b: Array, out: Array, axis: int) -> None:
-    np.concatenate((a, b), axis, out)
+join_two.on("array")(lambda np, a, b, out, axis: np.concatenate((a, b), axis, out))
 
 
 @join_two.cut_by

@@ -1,5 +1,6 @@
 """Reductions over any axes: sums, products, means, extremes and their indices, with NumPy's names;
-MGL-MAT's accumulating ``sum_``; truth and variances, of which NumPy's functions are made.
+MGL-MAT's accumulating ``sum_``; truth, extremes without NaN, and variances, of which NumPy's
+functions are made.
 """
 
 from __future__ import annotations
@@ -24,13 +25,14 @@ from ...support.dtypes import (
     BY_NAME,
     COMPLEX_TYPES,
     EVERY,
+    EXTENSIONS,
     HALVES,
     INEXACT,
     INTEGERS,
     REAL_TYPES,
 )
 from ...support.native import compiled
-from ...support.plugins import at_first_use, plugin
+from ...support.plugins import at_first_use
 from ...support.types import Array, AxisLike, DType, Engine, Function, Number, Operand
 from ..engine.operands import accumulate, check_factors, same_dtype
 from ..engine.operation import Accumulated, Input, Op, Output, Scalar, op
@@ -304,16 +306,11 @@ class Truth(Reduction):
 
     compiled = EVERY
     silent = True
-    merged_by = ""  # the function of `ufuncs` that merges the results of parts
 
     def prepare(self, cpu: Engine, x: Mat, out: Mat, axis: AxisLike, keepdims: bool) -> Function:
         axes, strides = self.kept(x, out, axis, keepdims)
         return reduced_by(cpu, f"mat_{self.name}_{x.itemsize}", x, axes, strides,
                           mask=mask_of(x.dtype))
-
-    def cutter(self, operation: Op, cutters: Any) -> Any:
-        merge = self.merge or getattr(plugin("ops.primitives.ufuncs"), self.merged_by)
-        return cutters.by_parts(operation, cutters.Merged(operation, merge), self.axes)
 
 
 class AnyTrue(Truth):
@@ -377,6 +374,54 @@ def count_true(x: Mat, axis: AxisLike = None, keepdims: bool = False) -> Mat:
     if has_kernels(x):
         return sum(is_true(x), axis, keepdims=keepdims)
     return _count_nonzero(x, axis, keepdims)
+
+
+# Extremes that skip NaN
+
+
+class NanMax(UfuncReduction):
+    """Largest elements that are not NaN."""
+
+    name = "nanmax"
+    summary = "Return the largest element over `axis` that is not NaN; NaN if there is none."
+    example = "nanmax(mat.array([1.0, 3, 2]))", "<Mat () F 3.>"
+    function: ClassVar[Function] = staticmethod(np.fmax.reduce)
+    ufunc: ClassVar[np.ufunc] = np.fmax
+    of_nothing, silent, accumulates = False, True, False
+    compiled, compiled_name = REAL_TYPES, "fmax"
+    merged_by = "fmax"
+    device_type = methodcaller("NumberKernels")
+
+    def fits_device(self, x: Mat, out: Mat) -> bool:
+        return x.element_type.char in INEXACT and super().fits_device(x, out)
+
+
+class NanMin(NanMax):
+    """Smallest elements that are not NaN."""
+
+    name = "nanmin"
+    summary = "Return the smallest element over `axis` that is not NaN; NaN if there is none."
+    example = "nanmin(mat.array([1.0, 3, 2]))", "<Mat () F 1.>"
+    function: ClassVar[Function] = staticmethod(np.fmin.reduce)
+    ufunc: ClassVar[np.ufunc] = np.fmin
+    compiled_name = "fmin"
+    merged_by = "fmin"
+    device_type = methodcaller("NumberKernels", smallest=True)
+
+
+largest_number, smallest_number = core_of(NanMax()), core_of(NanMin())
+
+
+def extreme(x: Mat, axis: AxisLike, out: Mat | None = None, keepdims: bool = False, *,
+            smallest: bool) -> Mat:
+    """Return the largest or smallest element that is not NaN; no warning if there is none."""
+    if x.dtype.char in EXTENSIONS:  # among which NumPy does not see NaN
+        found: Mat = extreme(x.astype(np.float32), axis, None, keepdims,
+                             smallest=smallest).astype(x.dtype)
+        return found if out is None else out.assign_(found)
+    if x.dtype.char in INEXACT:
+        return (smallest_number if smallest else largest_number)(x, axis, keepdims, out)
+    return (min if smallest else max)(x, axis, out, keepdims)
 
 
 # Variances and standard deviations, each in one pass by a kernel

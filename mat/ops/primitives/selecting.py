@@ -1,4 +1,4 @@
-"""Elements chosen by conditions: ``where(condition, a, b)``."""
+"""Elements chosen by conditions, ``where(condition, a, b)``, and in place of NaN."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from ...layout.shapes import broadcast_shapes
 from ...matrix.base import form_of_result
 from ...matrix.filled import full
 from ...matrix.mat import Mat
-from ...support.dtypes import EVERY
+from ...support.dtypes import EVERY, INEXACT, REAL_TYPES
 from ...support.native import compiled
 from ...support.options import FLOAT32, FLOAT64
 from ...support.types import Array, DType, Engine, Number, Operand
-from ..engine.operation import Input, Output, op
-from ..tiles.overlap import apart, few_axes, must_copy
+from ..engine.declare_elementwise import check_out
+from ..engine.operation import Input, InputOrNumber, Output, op
+from ..tiles.overlap import apart, few_axes, must_copy, of_one_dtype
 from ..tiles.tile import by_elements
 from .elementwise import not_equal
 
@@ -129,3 +130,40 @@ def number_as_mat(value: Number, dtype: DType, like: Mat) -> Mat:
     found = form_of_result((), dtype).new(like.device_enabled, None)
     found[()] = value
     return found
+
+
+# Replaced elements
+
+
+@op(method="", by_form=True)
+def replace_nan(x: Input, y: InputOrNumber, out: Output) -> None:
+    """Compute `out`, the elements of `x`, with those of `y` for NaN."""
+    check_out(np.maximum, out, x, y)
+
+
+def _of_floats(x: Mat, y: Operand, out: Mat) -> bool:
+    """Return whether all Mats have one inexact dtype, and kernels can compute with them."""
+    dtype = out.element_type
+    return dtype.char in INEXACT and apart(x, y, out) and all(
+        v.element_type is dtype for v in (x, y) if isinstance(v, Mat))
+
+
+replace_nan.cut_by(by_elements(replace_nan))
+replace_nan.result_of = lambda x, y, out: (
+    broadcast_shapes([v.layout.shape for v in (x, y) if isinstance(v, Mat)]), x.element_type)
+replace_nan.prepare("foreign", dtypes=compiled(REAL_TYPES), when=of_one_dtype)(
+    lambda cpu, x, y, out: cpu.prepare_elementwise("replace_nan", x, y, out))
+replace_nan.prepare("cuda", dtypes=EVERY, when=_of_floats)(
+    lambda cuda, x, y, out: cuda.prepare_elementwise("replace_nan", x, y, out))
+
+
+@replace_nan.on("array")
+def replace_nan_numpy(np: Engine, x: Array, y: Array, out: Array) -> None:
+    out[...] = np.where(np.isnan(x), np.asarray(y, x.dtype), x)
+
+
+def without_nan(x: Mat, value: Operand) -> Mat:
+    """Return `x` with `value` for NaN, itself if there can be none."""
+    if x.dtype.char not in INEXACT:
+        return x
+    return replace_nan.new((x, value, None))

@@ -17,7 +17,7 @@ from ...matrix.mat import Mat, new_like
 from ...matrix.methods import method
 from ...support.dtypes import DISTINCT, INEXACT
 from ...support.plugins import at_first_use
-from ...support.types import Array, AxisLike, Engine, Number, Operand, ShapeLike
+from ...support.types import AxisLike, Number, Operand, ShapeLike
 from ..engine.functions import check_is_mat
 from ..engine.operands import as_mat, is_foreign, numpy_gives
 from ..engine.operation import Input, note_packed, number_op
@@ -150,11 +150,7 @@ same.reads_once = True
 same.cut_by(made_later(lambda: signatures.all_true(same)))
 same.prepare("cuda", dtypes=DISTINCT, when=_fits_device)(
     lambda cuda, a, b: cuda.prepare_comparison("equal", a, b))
-
-
-@same.on("array")
-def equals_numpy(np: Engine, a: Array, b: Array) -> bool:
-    return bool(np.array_equal(a, b))
+same.on("array")(lambda np, a, b: bool(np.array_equal(a, b)))
 
 
 @number_op(name="allclose")
@@ -169,12 +165,7 @@ close.reads_once = True
 close.cut_by(made_later(lambda: signatures.all_true(close)))
 close.prepare("cuda", dtypes=INEXACT, when=_fits_device)(
     lambda cuda, a, b, *settings: cuda.prepare_comparison("near", a, b, *settings))
-
-
-@close.on("array")
-def allclose_numpy(np: Engine, a: Array, b: Array, rtol: Number, atol: Number,
-                   equal_nan: bool) -> bool:
-    return bool(np.allclose(a, b, rtol, atol, equal_nan))
+close.on("array")(lambda np, a, b, *settings: bool(np.allclose(a, b, *settings)))
 
 
 @method("equals")

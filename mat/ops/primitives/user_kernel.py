@@ -17,9 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...cpu.composed import KernelStep
 from ...cpu.kernel import CpuKernel
-from ...cpu.program import Slot, prepare_program, writes_to_caches
+from ...cpu.program import KernelStep, Slot, prepare_program, writes_to_caches
 from ...devices.in_use import CPU, in_use
 from ...errors import AliasError, DTypeError, KernelError, ShapeError
 from ...layout.shapes import Ints, broadcast_shapes

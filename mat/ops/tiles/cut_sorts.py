@@ -18,9 +18,9 @@ from ...devices.in_use import in_use
 from ...layout.shapes import as_axis
 from ...matrix.mat import Mat, new_like
 from ...support.types import Arguments, Array, Keywords
-from .signatures import lines_along, over
+from .signatures import lines_along
 from .staging import StagedResult, on_host, staged
-from .tile import Cutter, Gridded, Tile, TileTooLarge, nothing
+from .tile import Cuttable, Cutter, Tile, TileTooLarge, nothing, over
 
 _INDICES = np.dtype(np.int64)
 
@@ -43,7 +43,7 @@ class Sorting(NamedTuple):
 ByRuns = Callable[[Sorting, Mat, Mat, bool, int], Iterator[Tile]]
 
 
-def by_sorted_lines(operation: Gridded, sorting: Sorting, by_runs: ByRuns) -> Cutter:
+def by_sorted_lines(operation: Cuttable, sorting: Sorting, by_runs: ByRuns) -> Cutter:
     """Return the cutter of a sort: between lines, and for too long ones `by_runs`."""
     def of_each_line(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         axis, descending = as_axis(args[2], args[0].ndim), args[3]

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +23,10 @@ from ...support.types import Arguments, DType, Keywords, Number
 from .overlap import must_copy
 from .staging import StagedResult, staged, without_gaps
 from .tile import (
+    Cuttable,
     Cutter,
     GridAxes,
-    Gridded,
+    GridOf,
     Tile,
     TileTooLarge,
     calls_of_their_own,
@@ -34,51 +35,31 @@ from .tile import (
 )
 from .tile_grid import PackedGrid, TileGrid, tile_of, tiles_over
 
-GridOf: TypeAlias = Callable[[Arguments, Keywords], TileGrid]
 FEWER = 4  # how many times as many views cost as much as packing
 
 
-def over(operation: Gridded, signature: str | GridOf, otherwise: Cutter | str = "", *,
-         free: bool = False, packs: bool = False) -> Cutter:
-    """Return the cutter of an operation whose tiles are calls of itself.
-
-    Parameters
-    ----------
-    operation : Op
-        The operation.
-    signature : str or callable
-        Its index signature, or a function of arguments and keywords that returns their grid.
-    otherwise : callable or str
-        The cutter where there is no room for a block, or the reason why there is none.
-    free : bool
-        Whether the tiles can be carried out in any order; operands that share elements with the
-        result at other positions are copied first.
-    packs : bool
-        Whether operands are packed where far fewer tiles fit as views, such as operands that are
-        stored in different orders.
-    """
-    grid_of = partial(grid_by, operation, signature) if isinstance(signature, str) else signature
-
-    def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
-        grid = grid_of(with_copies(operation, args) if free else args, kwargs)
-        try:
-            if packs:
-                return _tiles_or_packed(operation, grid, kwargs, budget)
-            lengths = grid.blocks(budget)
-        except TileTooLarge as error:
-            if callable(otherwise):
-                return otherwise(grid.args, kwargs, budget)
-            raise TileTooLarge(error.needed, otherwise) from None
-        return tiles_over(operation, grid, kwargs, budget, lengths, free)
-
-    return cut
+# the parameters are those of `tile.over` and of a cutter
+def tiles_by(operation: Cuttable, signature: str | GridOf, otherwise: Cutter | str, free: bool,
+             packs: bool, args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Return the tiles of the cutter that `tile.over` returns."""
+    given = with_copies(operation, args) if free else args
+    grid: TileGrid = (grid_by(operation, signature, given) if isinstance(signature, str)
+                      else signature(given, kwargs))
+    try:
+        if packs:
+            return _tiles_or_packed(operation, grid, kwargs, budget)
+        lengths = grid.blocks(budget)
+    except TileTooLarge as error:
+        if callable(otherwise):
+            return otherwise(grid.args, kwargs, budget)
+        raise TileTooLarge(error.needed, otherwise) from None
+    return tiles_over(operation, grid, kwargs, budget, lengths, free)
 
 
 # Grids of signatures
 
 
-def grid_by(operation: Gridded, signature: str, args: Arguments,
-            kwargs: Keywords | None = None) -> TileGrid:
+def grid_by(operation: Cuttable, signature: str, args: Arguments) -> TileGrid:
     """Return the grid of a call by an index signature: the axes `...`, then those of letters."""
     forms, letters = signature.split(","), sorted({*signature} - {*".,_"})
     found, axes, lengths = list(args), dict[int, GridAxes](), dict[int, int]()
@@ -98,13 +79,20 @@ def grid_by(operation: Gridded, signature: str, args: Arguments,
     return TileGrid(tuple(lengths[k] for k in sorted(lengths)), axes, tuple(found))
 
 
+def grid_of_stacks(operation: Cuttable, args: Arguments) -> TileGrid:
+    """Return the grid of a call with matrices, or stacks of them, which stay whole."""
+    vectors = any(args[k].ndim == 1 for k in operation.operands)
+    return grid_by(operation, ",".join("..._" if vectors and k == operation.result else "...__"
+                                       for k in operation.operands), args)
+
+
 def lines_along(args: Arguments, kwargs: Keywords) -> TileGrid:
     """Return the grid of ``f(x, out, axis, ...)``, in which lines along the axis stay whole."""
     x, every = args[0], tuple(range(args[0].ndim))
     return TileGrid(x.shape, {0: every, 1: every}, args, whole=(as_axis(args[2], x.ndim),))
 
 
-def with_copies(operation: Gridded, args: Arguments) -> Arguments:
+def with_copies(operation: Cuttable, args: Arguments) -> Arguments:
     """Return arguments with copies of operands that the result would overwrite unread."""
     out = args[operation.result]
     with calls_of_their_own():  # that are cut, too, if there is no room for them
@@ -116,7 +104,7 @@ def with_copies(operation: Gridded, args: Arguments) -> Arguments:
 # Packed operands
 
 
-def _tiles_or_packed(operation: Gridded, grid: TileGrid, kwargs: Keywords,
+def _tiles_or_packed(operation: Cuttable, grid: TileGrid, kwargs: Keywords,
                      budget: int) -> Iterator[Tile]:
     """Return the tiles of a grid: of views, or of packed parts where these are far fewer."""
     packed = PackedGrid(grid.shape, grid.operands, grid.args, grid.whole)
@@ -129,7 +117,7 @@ def _tiles_or_packed(operation: Gridded, grid: TileGrid, kwargs: Keywords,
             for window in packed.windows(lengths))
 
 
-def _packed_tile(operation: Gridded, args: Arguments, kwargs: Keywords, budget: int) -> Tile:
+def _packed_tile(operation: Cuttable, args: Arguments, kwargs: Keywords, budget: int) -> Tile:
     """Return a tile of packed operands; those on the device only to fit into `budget`."""
     found = tile_of(operation, args, kwargs)
     read = {id(x) for x in found.reads}
@@ -149,23 +137,12 @@ def _packed_tile(operation: Gridded, args: Arguments, kwargs: Keywords, budget: 
                 tuple(parts[id(x)] for x in found.writes), passed=nothing)
 
 
-def by_stacks(operation: Gridded, otherwise: Cutter | str) -> Cutter:
-    """Return the cutter between matrices, which `otherwise` cuts, or says why they are not."""
-    def grid_of(args: Arguments, kwargs: Keywords) -> TileGrid:
-        vectors = any(args[k].ndim == 1 for k in operation.operands)
-        return grid_by(operation, ",".join("..._" if vectors and k == operation.result else "...__"
-                                           for k in operation.operands), args)
-
-    return over(operation, grid_of, f"a matrix is not cut, since {otherwise}" if isinstance(
-        otherwise, str) else otherwise, free=True)
-
-
 # Operations on vectors, and those that return a number: numbers of pieces are combined
 
 Combine = Callable[[list[Any], DType], Any]  # of the numbers of the pieces
 
 
-def by_pieces(operation: Gridded, combine: Combine | None = None) -> Cutter:
+def by_pieces(operation: Cuttable, combine: Combine | None = None) -> Cutter:
     """Return the cutter of an operation of BLAS level 1, whose numbers `combine` merges."""
     operation.reads_once = True
 
@@ -184,7 +161,7 @@ def by_pieces(operation: Gridded, combine: Combine | None = None) -> Cutter:
     return cut
 
 
-def all_true(operation: Gridded) -> Cutter:
+def all_true(operation: Cuttable) -> Cutter:
     """Return the cutter of a test of all elements of operands of one shape."""
     operation.reads_once = True
 
@@ -196,11 +173,11 @@ def all_true(operation: Gridded) -> Cutter:
     return cut
 
 
-def _differ_in_shape(operation: Gridded, args: Arguments) -> bool:
+def _differ_in_shape(operation: Cuttable, args: Arguments) -> bool:
     return len({x.shape for k in operation.operands if isinstance(x := args[k], Mat)}) > 1
 
 
-def _as_vectors(operation: Gridded, args: Arguments, n: int | None = None,
+def _as_vectors(operation: Cuttable, args: Arguments, n: int | None = None,
                 **incs: int) -> tuple[Arguments, list[tuple[Mat, Mat]]]:
     """Return the arguments with vectors of used elements, and written ones with packed copies."""
     found, packed = list(args), []
@@ -229,7 +206,7 @@ def _put_back(view: Mat, packed: Mat) -> None:
     view.assign_(packed.reshape(view.shape))
 
 
-def _combined(operation: Gridded, grid: TileGrid, combine: Combine,
+def _combined(operation: Cuttable, grid: TileGrid, combine: Combine,
               budget: int) -> Iterator[Tile]:
     """Yield the tiles of a grid; the last one combines their numbers."""
     found: list[object] = []
@@ -244,7 +221,7 @@ def _note(found: list[object], run: Callable[[], object]) -> None:
         found.append(run())
 
 
-def by_first_of_largest(operation: Gridded, size_of: Callable[[Mat], float]) -> Cutter:
+def by_first_of_largest(operation: Cuttable, size_of: Callable[[Mat], float]) -> Cutter:
     """Return the cutter of a search for the first element of the largest size in a vector."""
     def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
         (x, *_), _ = _as_vectors(operation, args, **kwargs)
@@ -259,7 +236,7 @@ def by_first_of_largest(operation: Gridded, size_of: Callable[[Mat], float]) -> 
     return cut
 
 
-def _note_largest(found: list[tuple[float, int]], operation: Gridded,
+def _note_largest(found: list[tuple[float, int]], operation: Cuttable,
                   size_of: Callable[[Mat], float], part: Mat, start: int) -> None:
     at: Any = operation(part)
     found.append((size_of(part[at:at + 1]), start + at))

@@ -104,13 +104,19 @@ class TileTooLarge(OutOfDeviceMemory):
 
 
 class Cuttable(Protocol):
-    """The operation's interface used by this module."""
+    """The operation's interface used by those who cut it and carry out its tiles."""
 
     __name__: str
     operands: list[int]
+    positional: list[str]
     written: list[int]
+    result: Any
+    reads_once: bool
+    of_elements: bool
     cutter: Cutter | None
     whole_because: str
+
+    def __call__(self, *args: Operand, **kwargs: Keyword) -> Operand: ...
 
     def read_once(self, args: Arguments) -> list[int]: ...
 
@@ -126,20 +132,6 @@ GridAxes: TypeAlias = tuple[int | None, ...]
 GridOf: TypeAlias = Callable[[Arguments, Keywords], Any]
 
 
-class Gridded(Protocol):
-    """The operation's interface used by those who cut it into blocks."""
-
-    operands: list[int]
-    positional: list[str]
-    result: Any
-    reads_once: bool
-    of_elements: bool
-
-    def __call__(self, *args: Operand, **kwargs: Keyword) -> Operand: ...
-
-    def declared_direction(self, k: int, args: Arguments) -> Direction: ...
-
-
 def made_later(make: Callable[[], Cutter]) -> Cutter:
     """Return the cutter that `make` returns, called when an operation is first cut."""
     made: list[Cutter] = []
@@ -152,14 +144,21 @@ def made_later(make: Callable[[], Cutter]) -> Cutter:
     return cut
 
 
-def over(operation: Gridded, signature: str | GridOf, otherwise: Cutter | str = "", *,
+def over(operation: Cuttable, signature: str | GridOf, otherwise: Cutter | str = "", *,
          free: bool = False, packs: bool = False) -> Cutter:
-    """Return the cutter of an operation whose tiles are calls of itself: `signatures.over`."""
-    return made_later(lambda: _signatures.over(operation, signature, otherwise, free=free,
-                                               packs=packs))
+    """Return the cutter of an operation whose tiles are calls of itself.
+
+    `signature` is its index signature, or returns the grid of arguments and keywords; `otherwise`
+    is the cutter where there is no room for a block, or says why there is none. Tiles that are
+    `free` can be carried out in any order; operands that share elements with the result at other
+    positions are copied first. Operands are packed, if it `packs`, where far fewer tiles fit as
+    views, such as operands that are stored in different orders.
+    """
+    return lambda args, kwargs, budget: _signatures.tiles_by(
+        operation, signature, otherwise, free, packs, args, kwargs, budget)
 
 
-def by_elements(operation: Gridded) -> Cutter:
+def by_elements(operation: Cuttable) -> Cutter:
     """Return the cutter of an operation that computes element by element.
 
     Parameters
@@ -177,12 +176,14 @@ def by_elements(operation: Gridded) -> Cutter:
     return over(operation, "...", free=True, packs=True)
 
 
-def by_stacks(operation: Gridded, otherwise: Cutter | str) -> Cutter:
-    """Return the cutter of an operation on matrices, or stacks of them: `signatures.by_stacks`."""
-    return made_later(lambda: _signatures.by_stacks(operation, otherwise))
+def by_stacks(operation: Cuttable, otherwise: Cutter | str) -> Cutter:
+    """Return the cutter between matrices, which `otherwise` cuts, or says why they are not."""
+    return over(operation, lambda args, kwargs: _signatures.grid_of_stacks(operation, args),
+                f"a matrix is not cut, since {otherwise}" if isinstance(otherwise, str)
+                else otherwise, free=True)
 
 
-def or_by_host(operation: Gridded) -> Cutter:
+def or_by_host(operation: Cuttable) -> Cutter:
     """Return the cutter that leaves an operation to the host."""
     return lambda args, kwargs, budget: iter((_staging.by_host(operation, args, kwargs),))
 

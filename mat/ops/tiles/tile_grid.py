@@ -11,7 +11,7 @@ from ...layout.shapes import Ints
 from ...layout.sliding_window import WindowAxis
 from ...matrix.mat import Mat
 from ...support.types import Arguments, Keywords
-from .tile import GridAxes, Gridded, Tile, TileTooLarge, nothing
+from .tile import Cuttable, GridAxes, Tile, TileTooLarge, nothing
 
 
 class TileGrid:
@@ -147,7 +147,7 @@ def view_of(view: Mat, axes: GridAxes, window: tuple[slice, ...]) -> Mat:
     return view.over(view.layout.part(index))
 
 
-def tile_of(operation: Gridded, args: Arguments, kwargs: Keywords) -> Tile:
+def tile_of(operation: Cuttable, args: Arguments, kwargs: Keywords) -> Tile:
     """Return the tile that calls an operation with these arguments."""
     directions = [(args[k], operation.declared_direction(k, args)) for k in operation.operands
                   if isinstance(args[k], Mat)]
@@ -157,7 +157,7 @@ def tile_of(operation: Gridded, args: Arguments, kwargs: Keywords) -> Tile:
                 passed=nothing)
 
 
-def tiles_over(operation: Gridded, grid: TileGrid, kwargs: Keywords, budget: int,
+def tiles_over(operation: Cuttable, grid: TileGrid, kwargs: Keywords, budget: int,
                lengths: Ints | None = None, free: bool = False) -> Iterator[Tile]:
     """Yield a tile for each block of a grid, a call of the operation, `free` or not."""
     for window in grid.windows(grid.blocks(budget) if lengths is None else lengths):
