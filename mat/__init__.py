@@ -97,7 +97,7 @@ _NAMES = {
     "ops.primitives.elementwise": """abs add ceil cos cosh divide equal erf exp expm1 floor greater
         greater_equal less less_equal log log1p logistic maximum minimum multiply negative
         not_equal pow reciprocal rint sign sin sinh sqrt square subtract tan tanh""",
-    "ops.primitives.fused": "add_sign geem geerv scale_columns scale_rows",
+    "ops.primitives.scaled": "add_sign geem geerv scale_columns scale_rows",
     "ops.primitives.joining": "concat stack",
     "ops.primitives.mapping": "map_concat map_displacements map_into",
     "ops.primitives.random": "multivariate_normal",
@@ -129,7 +129,7 @@ _METHODS = {
         maximum_ minimum_ multiply_ negative negative_ not_equal_ pow_ reciprocal reciprocal_
         rint rint_ sign sign_ sin sin_ sinh sinh_ sqrt sqrt_ square square_ subtract_ tan tan_
         tanh tanh_""",
-    "ops.primitives.fused": "add_sign_ geem_ geerv_ scale_columns_ scale_rows_",
+    "ops.primitives.scaled": "add_sign_ geem_ geerv_ scale_columns_ scale_rows_",
     "ops.primitives.random": "bernoulli_ normal_ orthogonal_ uniform_",
     "ops.primitives.reduce": "argmax argmin max mean min prod sum sum_",
     "ops.primitives.shape": "_flatten_any _ravel_any _reshape_any contiguous equals",

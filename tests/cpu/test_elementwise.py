@@ -23,7 +23,7 @@ from ..support.needs import native
 
 pytestmark = native
 EXACT = [name for name in PUBLIC if FUNCTIONS[name].ulps is None]
-FUSED = ("geem", "geerv", "add_sign")
+SCALED = ("geem", "geerv", "add_sign")
 FLOATS = ("float32", "float64")
 SPECIALS = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 1e-40, -1e-40, 1e30, -1e30, 88.0,
             -104.0, 710.0, -746.0, 3e5, 1e7,
@@ -32,7 +32,7 @@ SIZES = (0, 1, 2, 3, 7, 8, 15, 16, 31, 33, 63, 65, 127, 511, 513, 1025, 4097)
 
 
 def kernel(name):
-    return REGISTRY[f"{'fused' if name in FUSED else 'elementwise'}.{name}"]
+    return REGISTRY[f"{'scaled' if name in SCALED else 'elementwise'}.{name}"]
 
 
 def facet_for(name, *operands):

@@ -37,7 +37,7 @@ UNARY = [n for n, line in LINES.items() if line.macro.startswith("UNARY") or lin
 COMPARISONS = [n for n, line in LINES.items() if line.macro == "COMPARE"]
 BINARY = [n for n, line in LINES.items()
           if line.macro in ("BINARY", "BINARY_DEVICE", "DIVISION", "POWER")]
-FUSED = ("geem", "geerv", "add_sign")
+SCALED = ("geem", "geerv", "add_sign")
 
 
 def dtype_of(name):
@@ -50,7 +50,7 @@ def reference(name, *values):
 
 
 def operation(name):
-    module = "fused" if name in FUSED else "selecting" if name == "replace_nan" else "elementwise"
+    module = "scaled" if name in SCALED else "selecting" if name == "replace_nan" else "elementwise"
     return REGISTRY[f"{module}.{name}"]
 
 

@@ -54,8 +54,8 @@ def test_of_nothing():
             x.max()
 
 
-@pytest.mark.parametrize("name", ["reduce.sum_into", "fused.rows_scaled",
-                                  "fused.columns_scaled"])
+@pytest.mark.parametrize("name", ["reduce.sum_into", "scaled.rows_scaled",
+                                  "scaled.columns_scaled"])
 @pytest.mark.parametrize("dtype", ["float32", "complex128", "int32"])
 def test_cases(rng, name, dtype):
     """Those of ``cases.py``, on the device."""

@@ -144,7 +144,7 @@ def test_users_do_not_see_its_memories():
         with pytest.raises(mat.FacetError, match="there are ") as caught:
             use("nowhere")
         assert "planned" not in str(caught.value)
-    assert "planned" not in str(mat.memory_report())
+    assert "planned:" not in str(mat.memory_report())  # the name of a file may have the word
     assert not any("planned" in name for name in (*names_for("facet"), *names_for("drop")))
 
 

@@ -82,7 +82,7 @@ def assign_samples(rng, dtype):
 
 
 
-@case("fused.geem", lambda alpha, a, b, beta, c: alpha * a * b + (beta * c if beta else 0),
+@case("scaled.geem", lambda alpha, a, b, beta, c: alpha * a * b + (beta * c if beta else 0),
       (*BLAS_DTYPES, "int32"))
 def geem_samples(rng, dtype):
     for shape in SHAPES:
@@ -91,7 +91,7 @@ def geem_samples(rng, dtype):
                    numbers(rng, shape, dtype)), {}
 
 
-@case("fused.geerv", lambda alpha, a, x, beta,
+@case("scaled.geerv", lambda alpha, a, x, beta,
       b: alpha * a * x.ravel() + (beta * b if beta else 0))
 def geerv_samples(rng, dtype):
     for m, n in ((3, 4), (0, 2), (1, 5)):
@@ -101,7 +101,7 @@ def geerv_samples(rng, dtype):
                        numbers(rng, (m, n), dtype)), {}
 
 
-@case("fused.add_sign", lambda alpha, a, beta,
+@case("scaled.add_sign", lambda alpha, a, beta,
       b: alpha * np.sign(a) + (beta * b if beta else 0),
       ("float32", "float64", "int16"))
 def add_sign_samples(rng, dtype):

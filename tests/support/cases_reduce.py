@@ -72,13 +72,13 @@ def sum_into_samples(rng, dtype):
             yield (numbers(rng, shape, dtype), axis, alpha, beta, numbers(rng, out, dtype)), {}
 
 
-@case("fused.rows_scaled", lambda scales, a, out: np.diag(scales) @ a, (*BLAS_DTYPES, "int32"))
+@case("scaled.rows_scaled", lambda scales, a, out: np.diag(scales) @ a, (*BLAS_DTYPES, "int32"))
 def rows_scaled_samples(rng, dtype):
     for m, n in ((3, 4), (1, 3), (3, 0)):
         yield (numbers(rng, (m,), dtype), numbers(rng, (m, n), dtype), np.empty((m, n), dtype)), {}
 
 
-@case("fused.columns_scaled", lambda scales, a, out: a @ np.diag(scales), (*BLAS_DTYPES, "int32"))
+@case("scaled.columns_scaled", lambda scales, a, out: a @ np.diag(scales), (*BLAS_DTYPES, "int32"))
 def columns_scaled_samples(rng, dtype):
     for m, n in ((3, 4), (1, 3), (0, 3)):
         yield (numbers(rng, (n,), dtype), numbers(rng, (m, n), dtype), np.empty((m, n), dtype)), {}

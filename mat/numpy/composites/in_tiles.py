@@ -17,7 +17,16 @@ from ...devices.in_use import CPU, in_use
 from ...errors import OutOfDeviceMemory
 from ...layout.shapes import broadcast_shapes
 from ...matrix.mat import Mat, new_like
-from ...ops.tiles.tile import Cutter, Tile, being_cut, cutting, is_large, span_bytes, those_in_files
+from ...ops.tiles.tile import (
+    Cutter,
+    Tile,
+    being_cut,
+    cutting,
+    is_large,
+    over,
+    span_bytes,
+    those_in_files,
+)
 from ...support.plugins import plugin
 from ...support.types import Arguments, Function, Keyword, Keywords, Operand
 from ..registry import Result
@@ -161,8 +170,7 @@ class _Composition:
         self.result: Any = self.inputs
         self.reads_once = self.of_elements = of_elements
         self.whole = whole  # bytes of operands that are not cut
-        self.tiles: Cutter = plugin("ops.tiles.signatures").over(self, signature, free=True,
-                                                                 packs=True)
+        self.tiles: Cutter = over(self, signature, free=True, packs=True)
         self.cutter: Cutter | None = self.cut
 
     def declared_direction(self, k: int, _: Arguments) -> Direction:
