@@ -134,6 +134,6 @@ def test_headers_include_what_they_use(header, tmp_path):
     source = tmp_path / "alone.c"
     source.write_text(f'#include "{header.name}"\n', encoding="utf-8")
     folders = [f"-I{HEADER_FOLDER / name}" for name in ("shared", "cpu")]
-    done = subprocess.run([compiler, "-std=gnu11", "-fsyntax-only", *folders, str(source)],
+    done = subprocess.run([*compiler, "-std=gnu11", "-fsyntax-only", *folders, str(source)],
                           capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
