@@ -88,7 +88,7 @@ _NAMES = {
     "matrix.scratch": "ones_view scratch",
     "numpy.changed_names": "allclose convolve copy dot trace vdot",
     "numpy.composites.products": "multi_dot",
-    "numpy.ndarray_methods": "__array_api_version__ clip",
+    "numpy.array_api": "__array_api_version__", "numpy.ndarray_methods": "clip",
     "ops.expressions.block": "fused", "ops.linear.blas_level1": "asum axpy iamax nrm2 scal swap",
     "ops.linear.blas_gemm": "gemm gemm_batched",
     "ops.linear.blas_level23": "gemv ger syrk trsm",
@@ -110,10 +110,10 @@ _METHODS = {
         __dlpack_device__""",
     "interop.pickling": "__reduce_ex__", "io.api": "load_ read_ write", "io.memmap": "flush",
     "numpy.array_function": "__array_function__", "numpy.array_ufunc": "__array_ufunc__",
-    "numpy.ndarray_methods": """__array_namespace__ __divmod__ __imatmul__ __pos__ __rdivmod__
-        __round__ __trunc__ all any argpartition argsort byteswap choose clip compress conj
-        conjugate cumprod cumsum dot dump dumps fill mT nonzero partition put repeat round
-        searchsorted sort std take to_device tofile trace var""",
+    "numpy.array_api": "__array_namespace__ __divmod__ __pos__ __rdivmod__ mT to_device",
+    "numpy.ndarray_methods": """__imatmul__ __round__ __trunc__ all any argpartition argsort
+        byteswap choose clip compress conj conjugate cumprod cumsum dot dump dumps fill nonzero
+        partition put repeat round searchsorted sort std take tofile trace var""",
     "ops.indexing.indexing": "__contains__ _get_by _set_by _set_view replace_",
     "ops.linear.blas_gemm": "gemm_ gemm_batched_",
     "ops.linear.blas_level1": "axpy_ copy_ scal_ swap_",

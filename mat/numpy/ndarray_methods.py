@@ -1,6 +1,5 @@
 """Methods of NumPy's arrays: those that write self, convert it or give it away, and those that are
-NumPy's function of their name; and what else the array API standard requires of a Mat. `clip` is a
-function of `mat`, too.
+NumPy's function of their name. `clip` is a function of `mat`, too.
 """
 
 from __future__ import annotations
@@ -8,14 +7,12 @@ from __future__ import annotations
 import inspect
 import os
 import pickle
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from ..devices.device import Device, device_named, enabled_on
 from ..devices.in_use import computes_elsewhere
-from ..errors import DeviceError, DTypeError, SettingError, ShapeError
+from ..errors import DTypeError, SettingError, ShapeError
 from ..layout.shapes import as_axes, as_axis
 from ..matrix.brief_calls import write_briefly
 from ..matrix.delegate import delegate
@@ -26,10 +23,9 @@ from ..ops.engine.functions import check_is_mat
 from ..ops.engine.operands import as_mat, is_foreign, is_operand, numpy_gives
 from ..ops.engine.operation import named
 from ..ops.primitives.copying import sorted_in_place
-from ..ops.primitives.ufuncs import quotient_and_remainder
 from ..support.dtypes import as_element
-from ..support.plugins import at_first_use, plugin
-from ..support.types import DeviceName, File, Function, Number, Operand
+from ..support.plugins import at_first_use
+from ..support.types import File, Function, Number, Operand
 from ..support.unbound import DeferredSignature
 from .array_function import call_numpy, code_of
 from .registry import NO_VALUE
@@ -37,8 +33,6 @@ from .short_calls import ShortMethod, TakeMethod, WritingMethod
 
 products = at_first_use("ops.linear.matmul")
 sorting = at_first_use("ops.indexing.sorting")
-VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")  # of the standard
-__array_api_version__ = VERSIONS[-1]
 _np: Any = np  # for calls with Mats, which NumPy's stubs do not know
 
 # Writing
@@ -515,116 +509,3 @@ vars(_clip)["__signature__"] = inspect.Signature(
     [p for p in inspect.signature(_clip).parameters.values() if p.kind is not p.VAR_KEYWORD])
 bind("clip", ShortMethod(np.clip, method_like(clip, _clip, "clip", "a")))
 bind_function("var", np.var)
-
-
-# Operators, device and namespace, as the array API standard has them
-
-
-def _divmod(self: Mat, other: Operand) -> tuple[Operand, Operand]:
-    return quotient_and_remainder(self, other) if is_operand(other) else NotImplemented
-
-
-def _rdivmod(self: Mat, other: Operand) -> tuple[Operand, Operand]:
-    return quotient_and_remainder(other, self) if is_operand(other) else NotImplemented
-
-
-def positive(self: Mat) -> Mat:
-    """Return ``+x``: a copy."""
-    if self.element_type.kind == "b":
-        raise DTypeError("+ is not defined for bool; convert with x.astype(dtype)")
-    return self.copy()
-
-
-bind("__divmod__", named(_divmod, "__divmod__", _divmod.__doc__ or ""))
-bind("__rdivmod__", named(_rdivmod, "__rdivmod__", _rdivmod.__doc__ or ""))
-bind("__pos__", named(positive, "__pos__", positive.__doc__ or ""))
-
-
-def _matrix_transpose(self: Mat) -> Mat:
-    """Return the view with the last two axes exchanged.
-
-    It is the transpose of a matrix, or of each matrix in a stack.
-
-    Returns
-    -------
-    Mat
-        A view of shape ``(..., n, m)`` of a self of shape ``(..., m, n)``.
-
-    Raises
-    ------
-    ShapeError
-        If self has fewer than two axes.
-    """
-    if self.ndim < 2:
-        raise ShapeError(f"mT requires at least two axes, got shape {self.shape}")
-    return self.swapaxes(-1, -2)
-
-
-bind("mT", property(_matrix_transpose))
-
-
-@method("to_device")
-def to_device(self: Mat, device: DeviceName | Device, /, *, stream: object = None) -> Mat:
-    """Return the elements as a Mat for operations on `device`.
-
-    Parameters
-    ----------
-    device : str or Device
-        ``"cpu"``, or the device in use.
-    stream : None
-        None: copies are ordered without one.
-
-    Returns
-    -------
-    Mat
-        Self, if operations on it compute there already, else a copy.
-
-    Raises
-    ------
-    DeviceError
-        For a device that is not in use, and for a `stream`.
-
-    Examples
-    --------
-    >>> import mat
-    >>> with mat.use_device("emulated"):
-    ...     x = mat.ones(2)
-    ...     x.device, x.to_device("cpu").device
-    (<device emulated>, <device cpu>)
-    """
-    enabled = enabled_on(device)
-    if stream is not None:
-        raise DeviceError(f"to_device takes no stream, got {stream!r}: copies are ordered without "
-                          "one")
-    if self.device == device_named(device):
-        return self
-    copied = self.copy()
-    copied.device_enabled = enabled
-    return copied
-
-
-def _namespace(self: Mat, /, *, api_version: str | None = None) -> ModuleType:
-    """Return the module `mat`, whose functions are those of the Python array API standard, too.
-
-    Parameters
-    ----------
-    api_version : str, optional
-        A version of the standard; the newest by default.
-
-    Returns
-    -------
-    module
-        `mat`.
-
-    Raises
-    ------
-    SettingError
-        For versions that `mat` does not implement.
-    """
-    if api_version not in (None, *VERSIONS):
-        raise SettingError(f"mat implements version {VERSIONS[-1]} of the standard, and those "
-                           f"before, not {api_version!r}")
-    return plugin("mat")
-
-
-bind("__array_namespace__", named(_namespace, "__array_namespace__", _namespace.__doc__ or ""))
