@@ -14,13 +14,14 @@ from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import refuse_other_elements, ufunc_by_numpy
 from ...ops.engine.functions import OF_EVERY_UFUNC, OF_PRODUCTS, FunctionOfMatrices, Ufunc
 from ...ops.engine.operands import is_foreign, numpy_gives
+from ...support.plugins import at_first_use
 from ...support.types import Arguments, Function, Keywords, Operand
 from ..array_ufunc import IMPLEMENTATIONS, by_method, implementation_of, of_few_elements
 from ..operands import as_mat_if_possible
 from ..registry import COMPOSED_NAMES, is_implemented
 from ..ufunc_at import at_briefly
-from .functions import BY_NUMPY, BY_US, describe
 
+functions = at_first_use("numpy_functions")  # not for methods of operations
 METHODS = ("reduce", "accumulate", "reduceat", "outer", "at")
 _FACTS = ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature")
 _CONVERTED = {"reduce": 1, "accumulate": 1, "reduceat": 1, "outer": 2}  # so many operands
@@ -34,9 +35,9 @@ def make_ufunc(name: str, ufunc: np.ufunc) -> Function:
         return ours
     ours_too = ours is not None or is_implemented(ufunc) or ufunc.__name__ in COMPOSED_NAMES
     signature = signature_of(ufunc)
-    made = describe(NumpysUfunc(ufunc), name, ufunc.__name__, signature, signature.parameters,
-                    BY_US if ours_too else BY_NUMPY)
-    return add_methods(made, ufunc)
+    where = functions.BY_US if ours_too else functions.BY_NUMPY
+    return add_methods(functions.describe(NumpysUfunc(ufunc), name, ufunc.__name__, signature,
+                                          signature.parameters, where), ufunc)
 
 
 class NumpysUfunc(Ufunc):
