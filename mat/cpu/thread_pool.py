@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import TypeAlias
 
 from ..core.compiled import share_by
-from ..support.fork import start
+from ..support.fork import in_child, start
 from ..support.native import lib
 from ..support.options import current
 from ..support.settings import CONTEXTS, THREADS
@@ -139,6 +139,7 @@ _helpers = Helpers()
 _servers = Servers()
 
 
+@in_child
 def _forget() -> None:
     """Forget all threads, in a forked child, where they do not exist."""
     global _helpers, _servers
@@ -146,10 +147,6 @@ def _forget() -> None:
     share_by(0)
     if lib is not None:
         lib.mat_share_forget()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
 
 
 THREADS.append(lambda: share_by(0))

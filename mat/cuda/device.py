@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from contextlib import AbstractContextManager
 from importlib import import_module
@@ -27,6 +26,7 @@ from ..support.dlpack_abi import (
     make_capsule,
 )
 from ..support.dtypes import EXTENSIONS
+from ..support.fork import in_child
 from ..support.types import DType, Keywords, Operand
 from . import engine
 from .graphs import capture
@@ -231,11 +231,8 @@ def device(number: int) -> CudaDevice | None:
         return found
 
 
+@in_child
 def _after_fork() -> None:
     """Make a new lock in a forked child, where using a device is an error and must not hang."""
     global _lock
     _lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

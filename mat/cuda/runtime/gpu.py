@@ -21,7 +21,7 @@ from ...core.source_line import line_of
 from ...errors import DeviceError, KernelError, OutOfDeviceMemory
 from ...support.c_compiler import CompileError
 from ...support.cuda_probe import LEAST, capability, error_text, probe, too_old
-from ...support.fork import renew_after_fork
+from ...support.fork import in_child, renew_after_fork
 from .blocks import DeviceBlock, DevicePool
 from .driver import driver
 from .nvrtc import Program
@@ -512,11 +512,8 @@ def gpu(number: int = 0) -> Gpu:
         return _GPUS[number]
 
 
+@in_child
 def _after_fork() -> None:
     """Make a new lock in a forked child, where using a GPU is an error and must not hang."""
     global _LOCK
     _LOCK = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

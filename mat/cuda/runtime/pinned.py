@@ -26,7 +26,7 @@ import numpy as np
 from ...devices.in_use import in_use
 from ...errors import OutOfDeviceMemory
 from ...support.c_pointers import address_of
-from ...support.fork import renew_after_fork
+from ...support.fork import in_child, renew_after_fork
 from ...support.options import current
 from ...support.types import Array, DType, Keywords
 from .driver import driver
@@ -258,15 +258,12 @@ _gone: deque[tuple[int, LockedRange]] = deque()
 _lock = threading.Lock()
 
 
+@in_child
 def _after_fork() -> None:
     global _lock
     _lock = threading.Lock()
     _holders.clear()
     _gone.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
 
 
 def lock_for(storage: object, array: Array) -> bool:

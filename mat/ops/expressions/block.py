@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import atexit
-import os
 import threading
 from typing import Any, Never, TypeVar, overload
 
 from ...devices.in_use import BEFORE_LEAVING
 from ...errors import DTypeError
+from ...support.fork import at_fork
 from ...support.open_blocks import Decorating, still_open
 from ...support.types import Function
 from ...support.unbound import Unbound
@@ -71,8 +71,7 @@ def compute_all_updates() -> None:
 
 BEFORE_LEAVING.append(compute_here)
 atexit.register(compute_all_updates)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=compute_all_updates)
+at_fork(before=compute_all_updates)
 
 
 class _Called(Unbound):
