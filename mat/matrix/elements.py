@@ -153,8 +153,12 @@ class Elements(MatBase):
         kind = type(value)
         if _observers:
             return False
-        if kind is float or kind is int or kind is bool or kind is _float64_scalar:
+        if kind is int or kind is bool:
             return self._set_number(index, value)
+        if kind is float or kind is _float64_scalar:
+            if self.element_type is _bool or _blocks.number_of(self.element_type) > _INTEGERS:
+                return self._set_number(index, value)
+            return -_MOST_INTEGER < value < _MOST_INTEGER and self._set_number(index, int(value))
         if kind is type(self):
             return self._set_part_quickly(index, value)
         if kind is self.element_type.type and kind in _EXACT:  # what x[k] += 1 gives
@@ -174,12 +178,8 @@ class Elements(MatBase):
         facet: Facet = _array
         if dtype is _bool or type(value) is bool:
             value = int(value != 0)
-        integers = _blocks.number_of(dtype) <= _INTEGERS
-        if integers and type(value) is not int:
-            if not -_MOST_INTEGER < value < _MOST_INTEGER:
-                return False
-            value = int(value)
         size, given = _size_if_plain(dtype, type(value) is int), None
+        integers = _blocks.number_of(dtype) <= _INTEGERS
         if not size:
             size = self._size_if_it_has(value)
             if size and not integers:

@@ -1,11 +1,15 @@
 """`einsum`: where it is a product of two matrices, and everything else."""
 
+import sys
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
 from mat.numpy.composites.einsum import contraction
+
+from ..support import needs
 
 pytestmark = pytest.mark.host
 SIZES = {"i": 3, "j": 4, "k": 5, "l": 2, "n": 6}
@@ -147,3 +151,17 @@ def test_one_operand_that_is_not_summed_gives_a_view(subscripts, dtype):
     found[...] = expected[...] = 0
     assert_array_equal(x.to_numpy(), a)
     assert found.strides == expected.strides
+
+
+@needs.native
+@pytest.mark.unchecked("an observer takes the long way")
+def test_few_elements_are_left_to_numpy_at_once():
+    given = ("ij,ij->i", mat.ones((2, 2)), mat.ones((2, 2)))
+    mat.einsum(*given)
+    called = []
+    sys.setprofile(lambda frame, event, arg: called.append(frame.f_code.co_name))
+    try:
+        mat.einsum(*given)
+    finally:
+        sys.setprofile(None)
+    assert "numpy_einsum" not in called

@@ -4,7 +4,6 @@ one, which a device in use or an observer takes.
 
 import inspect
 import pickle
-import sys
 
 import numpy as np
 import pytest
@@ -78,18 +77,6 @@ def test_numpy_computes_with_copies(case):
     for mats, a in zip(given, args, strict=True):
         if isinstance(a, list):
             assert_array_equal(mats.to_numpy(), np.array(a))
-
-
-def test_functions_of_mat_find_it_as_numpys_do():
-    given = ("ij,ij->i", mat.ones((2, 2)), mat.ones((2, 2)))
-    mat.einsum(*given)
-    called = []
-    sys.setprofile(lambda frame, event, arg: called.append(frame.f_code.co_name))
-    try:
-        mat.einsum(*given)
-    finally:
-        sys.setprofile(None)
-    assert "numpy_einsum" not in called
 
 
 def test_named_tuples_keep_their_class():

@@ -56,18 +56,10 @@ class Term(NamedTuple):
 @implements("einsum", mats=0, of_many=True)
 def numpy_einsum(*operands: Operand, out: Operand = None, optimize: object = False,
                  **kwargs: Any) -> Result:
-    if len(operands) == 3 and out is None and not kwargs and type(optimize) is bool:
-        product = _matrix_product(*operands)
-        if product is not None:
-            return product
-        # by NumPy's loop, which takes 0.6 times as long as products do
-        if not IN_USE and type(operands[0]) is str and (
-                _is_of_rows(operands[0]) or _is_in_small_batches(*operands)):
-            return call_reading(c_einsum, operands, _NO_KEYWORDS, "einsum")
-    if len(operands) == 2 and out is None and not kwargs and type(optimize) is bool:
-        axes = _axes_of_sum(*operands)
-        if axes is not None:
-            return reduce.sum(operands[1], axes)
+    if operands and out is None and not kwargs and type(optimize) is bool:
+        found = _at_once(*operands)
+        if found is not None:
+            return found
     dtype: DTypeLike = kwargs.pop("dtype", None)
     order, casting = kwargs.pop("order", "K"), kwargs.pop("casting", "safe")
     plain = isinstance(optimize, bool) and order == "K" and casting in _CASTINGS
@@ -97,6 +89,21 @@ def numpy_einsum(*operands: Operand, out: Operand = None, optimize: object = Fal
         return _contracted(found, *mats)
     *of_operands, wanted = names
     return _result([_diagonal(m, n) for m, n in zip(mats, of_operands, strict=True)], wanted)
+
+
+def _at_once(subscripts: Operand, *operands: Operand) -> Result:
+    """Return a sum over axes, a product of matrices, or what NumPy's loop computes; else None."""
+    if len(operands) == 1:
+        axes = _axes_of_sum(subscripts, *operands)
+        return None if axes is None else reduce.sum(operands[0], axes)
+    if len(operands) != 2:
+        return None
+    product = _matrix_product(subscripts, *operands)
+    # by NumPy's loop, which takes 0.6 times as long as products do
+    if product is None and not IN_USE and type(subscripts) is str and (
+            _is_of_rows(subscripts) or _is_in_small_batches(subscripts, *operands)):
+        return call_reading(c_einsum, (subscripts, *operands), _NO_KEYWORDS, "einsum")
+    return product
 
 
 def _view(subscripts: str, x: Mat) -> Mat | None:
