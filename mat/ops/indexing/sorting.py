@@ -50,8 +50,27 @@ def _in_order(a: Array, axis: int, descending: bool, stable: bool, indices: bool
     if not descending:
         return np.argsort(a, axis, kind)
     opposite: Function = np.invert if a.dtype.kind in "biu" else np.negative
-    return (np.argsort(opposite(a), axis, kind) if indices
-            else opposite(np.sort(opposite(a), axis, kind)))
+    turned = opposite(a)
+    if indices:
+        return np.argsort(turned, axis, kind)
+    sort_array(turned, axis, stable)
+    return opposite(turned)
+
+
+def sort_array(a: Array, axis: int, stable: bool) -> None:
+    """Sort `a` in place, NaN last.
+
+    Where NumPy 2.4 sorts float16 by AVX-512, a few of some 3,000 elements and more are left out of
+    order; integers are not.
+    """
+    if stable or a.dtype != np.float16:
+        a.sort(axis, "stable" if stable else None)
+        return
+    a[np.isnan(a)] = np.nan  # without a sign
+    bits = a.view(np.int16)
+    bits ^= bits >> 15 & 0x7fff  # the order of integers is now that of the numbers
+    bits.sort(axis)
+    bits ^= bits >> 15 & 0x7fff
 
 
 def _declare(name: str, doc: str, indices: bool) -> MatOp:
@@ -69,7 +88,7 @@ def _declare(name: str, doc: str, indices: bool) -> MatOp:
             return
         if x is not out:
             out[...] = x
-        out.sort(axis, "stable" if stable else None)
+        sort_array(out, axis, stable)
 
     def prepare(cuda: Engine, x: Mat, out: Mat, axis: int, descending: bool,
                 stable: bool) -> Function:

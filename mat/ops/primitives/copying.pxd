@@ -17,7 +17,7 @@ cdef Calls _assign
 cdef HostBlocks _blocks
 cdef dict _named, _NO_KEYWORDS
 cdef frozenset _HASHED
-cdef object _mat, _int64
+cdef object _mat, _int64, _float16
 cdef Py_ssize_t MOST_SORTED, _FEW
 cdef Registration _foreign
 

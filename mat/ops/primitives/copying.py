@@ -31,7 +31,7 @@ _FEW = 1 << 11  # elements that are sorted while the GIL is kept
 MOST_SORTED = 1 << 16  # bytes that are copied while the GIL is kept, before they are sorted
 # with types of C
 _assign, _blocks, _named, _foreign = assign, BLOCKS, NAMED, FOREIGN
-_mat, _int64 = Mat, np.dtype(np.int64)
+_mat, _int64, _float16 = Mat, np.dtype(np.int64), np.dtype(np.float16)
 _HASHED = frozenset((str, type))
 
 
@@ -170,6 +170,8 @@ def sorted_along(x: object, axis: object, stable: bool = False) -> Mat | None:
         return None
     if not -rank <= axis < rank or not 0 < layout.size * view.element_size <= MOST_SORTED:
         return None
+    if not stable and view.element_type is _float16 and layout.size > _FEW:
+        return None  # see `ops.indexing.sorting.sort_array`
     made = packed_copy(view)
     if made is None:
         return None
