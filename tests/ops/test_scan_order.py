@@ -57,6 +57,17 @@ def test_no_long_lines(name, device):
         assert found.shape == shape
 
 
+@pytest.mark.parametrize("axis", [None, 0, -1])
+@pytest.mark.parametrize("name", RULES)
+def test_a_number_has_no_room_for_totals(name, axis):
+    x, out = mat.array(3.0), mat.array(2.0)
+    for options in ({}, {"dtype": "float32"}):
+        with pytest.raises(mat.ShapeError):
+            getattr(mat, name)(x, axis, out=out, **options)
+    assert (x.item(), out.item()) == (3, 2)
+    assert getattr(mat, name)(x, axis).to_numpy().tolist() == [3]
+
+
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_the_order_by_numpy(dtype, name, rng):

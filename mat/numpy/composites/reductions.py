@@ -104,6 +104,8 @@ def _running(found: Callable[[], Function], of_nan: int | None = None) -> Functi
     """Return the function of running totals, with `of_nan` in place of NaN unless that is None."""
     def running(a: Mat, axis: int | None = None, dtype: DTypeLike = None,
                 out: Operand = None) -> Result:
+        if not a.ndim and isinstance(out, Mat) and not out.ndim:  # NumPy 2.4 crashes
+            raise ShapeError("running totals of a number have shape (1,), out has ()")
         leave_if(not can_hold_sums(out) or not (a.ndim or axis is None))
         leave_if(axis is not None and type(axis) is not int)
         if of_nan is not None:
