@@ -64,6 +64,8 @@ def test_a_number_has_no_room_for_totals(name, axis):
     for options in ({}, {"dtype": "float32"}):
         with pytest.raises(mat.ShapeError):
             getattr(mat, name)(x, axis, out=out, **options)
+        with pytest.raises(mat.ShapeError):
+            getattr(mat, f"cumulative_{name[3:]}")(x, axis=axis, out=out, **options)
     assert (x.item(), out.item()) == (3, 2)
     assert getattr(mat, name)(x, axis).to_numpy().tolist() == [3]
 

@@ -100,12 +100,16 @@ def numpy_linalg_trace(x: Mat, /, *, offset: int = 0, dtype: DTypeLike = None) -
     return reduce.sum(x.diagonal(offset, -2, -1), -1)
 
 
+def _check_has_axes(out: Operand) -> None:
+    if isinstance(out, Mat) and not out.ndim:  # where NumPy 2.4 ends the process
+        raise ShapeError("running totals have axes, also those of a number; out has none")
+
+
 def _running(found: Callable[[], Function], of_nan: int | None = None) -> Function:
     """Return the function of running totals, with `of_nan` in place of NaN unless that is None."""
     def running(a: Mat, axis: int | None = None, dtype: DTypeLike = None,
                 out: Operand = None) -> Result:
-        if not a.ndim and isinstance(out, Mat) and not out.ndim:  # NumPy 2.4 crashes
-            raise ShapeError("running totals of a number have shape (1,), out has ()")
+        _check_has_axes(out)
         leave_if(not can_hold_sums(out) or not (a.ndim or axis is None))
         leave_if(axis is not None and type(axis) is not int)
         if of_nan is not None:
@@ -129,6 +133,7 @@ def _cumulative(found: Callable[[], Function], first: int) -> Function:
     """Return the standard's function of running totals, which may begin with `first`."""
     def cumulative(x: Mat, /, *, axis: int | None = None, dtype: DTypeLike = None,
                    out: Operand = None, include_initial: bool = False) -> Result:
+        _check_has_axes(out)
         leave_if(out is not None or not x.ndim or (axis is not None and type(axis) is not int))
         wanted = None if dtype is None else np.dtype(dtype)
         leave_if(wanted is not None and not keeps_parts(x, wanted))
