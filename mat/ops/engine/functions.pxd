@@ -46,6 +46,7 @@ cdef class ReducingMethod(MatMethod):
 cdef bint _need_no_conversion(object x, object y)
 @cython.locals(one=MatBase, other=MatBase)
 cdef bint _need_no_check(object x, object y) except -1
+cpdef object check_is_mat(object value, object what=*)
 cdef object _of_one(Calls kernel, object x, object out)
 cdef object _of_mats(Calls kernel, object x, object y, object out)
 cdef object _of_three(Calls kernel, object x, object low, object high, object out)

@@ -21,7 +21,7 @@ from ..engine.operation import Accumulated, InOut, Input, Scalar, op
 from ..tiles.cut_products import MatrixProduct, panel_tiles, product_tiles
 from ..tiles.overlap import check_disjoint
 from ..tiles.staging import StagedResult, staged
-from ..tiles.tile import Tile, TileTooLarge, over
+from ..tiles.tile import Tile, TileTooLarge, nothing, over
 from . import rowmajor
 from .blas_checks import (
     blas_dtype,
@@ -355,11 +355,11 @@ def trsm_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]
             yield from product_tiles(MatrixProduct(
                 triangle[here, done], sides[done], sides[here], alpha,
                 lambda x, y, factor, z: gemm(-1, x, y, factor, z)), budget)
-            yield Tile(lambda: None)  # what follows is not asked for before the product is there
+            yield Tile(nothing)  # what follows is not asked for before the product is there
         factor = 1 if done.start < done.stop else alpha
         part = b[here] if left else b[:, here]
         yield from _columns((factor, a[here, here], part), kwargs, budget)
-        yield Tile(lambda: None)
+        yield Tile(nothing)
 
 
 def _rows_of_block(n: int, itemsize: int, budget: int) -> int:

@@ -22,7 +22,7 @@ from ...support.types import Arguments, Array, Function, Keywords
 from ..engine.operation import InOut, Input, MatOp, Output, op
 from ..tiles.cut_products import room_within
 from ..tiles.staging import StagedResult, on_host, staged
-from ..tiles.tile import Cuttable, Cutter, Tile, TileTooLarge, over
+from ..tiles.tile import Cuttable, Cutter, Tile, TileTooLarge, nothing, over
 from ..tiles.tiling import note_origin
 from .blas_gemm import gemm
 from .blas_level23 import trsm, trsm_tiles
@@ -47,7 +47,7 @@ def block(x: Mat, *at: slice) -> Mat:
 
 def after() -> Tile:
     """Return a tile that does nothing: what follows it is asked for when those ahead are done."""
-    return Tile(lambda: None)
+    return Tile(nothing)
 
 
 def each_matrix(*stacks: Mat) -> Iterator[tuple[Mat, ...]]:

@@ -71,7 +71,7 @@ def sort_runs(sorting: Sorting, x: Mat, out: Mat, descending: bool, budget: int)
         part, to = staged(x[here]), runs[here]
         yield Tile(partial(_sort_part, sorting, part, to, descending), (part,), (to,),
                    passed=nothing)
-    yield Tile(lambda: None)  # when the next one is asked for, all runs are sorted
+    yield Tile(nothing)  # when the next one is asked for, all runs are sorted
     for here, pieces in _merges(runs, length):
         part, result = _joined(runs, pieces), StagedResult(out[here], out.dtype, False)
         yield Tile(partial(_merge_part, sorting, part, result, descending), (part,),
@@ -99,7 +99,7 @@ def argsort_runs(sorting: Sorting, x: Mat, out: Mat, descending: bool,
         part = staged(x[here])
         yield Tile(partial(_order_part, sorting, part, runs[here], places[here], start, descending),
                    (part,), (runs[here], places[here]), passed=nothing)
-    yield Tile(lambda: None)  # when the next one is asked for, all runs are sorted
+    yield Tile(nothing)  # when the next one is asked for, all runs are sorted
     for here, pieces in _merges(runs, length):
         part, at = _joined(runs, pieces), _joined(places, pieces)
         result = StagedResult(out[here], out.dtype, False)
