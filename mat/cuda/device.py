@@ -233,6 +233,6 @@ def device(number: int) -> CudaDevice | None:
 
 @in_child
 def _after_fork() -> None:
-    """Make a new lock in a forked child, where using a device is an error and must not hang."""
+    """Make a new lock: using a device is an error there, and must not hang."""
     global _lock
     _lock = threading.Lock()

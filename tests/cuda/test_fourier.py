@@ -4,7 +4,6 @@ where there is no cuFFT.
 
 import gc
 import re
-from collections import OrderedDict
 
 import numpy as np
 import pytest
@@ -18,6 +17,7 @@ from ..support.layouts import LAYOUTS, check_hidden, numbers, place
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
 from mat.cuda.libraries import cufft
+from mat.cuda.libraries.cublas import Kept
 from mat.cuda.libraries.cublas_table import fft_functions
 from mat.ops.linear.fourier import fourier
 
@@ -168,7 +168,7 @@ def test_what_cufft_is_called_for(rng):
 @pytest.fixture
 def plans(monkeypatch):
     """The plans that are kept: at first, none."""
-    monkeypatch.setattr(cufft, "_plans", OrderedDict())
+    monkeypatch.setattr(cufft, "_plans", Kept(cufft.MOST))
     return cufft._plans
 
 
@@ -190,8 +190,8 @@ def test_operands_that_cufft_can_read_are_not_copied(rng, device, plans):
     assert launched(lambda: mat.fft.rfft(real[1:])) == 1  # pairs of numbers are not aligned
 
 
-def test_plans_are_kept_but_not_all(rng, device, plans, monkeypatch):
-    monkeypatch.setattr(cufft, "MOST", 3)
+def test_plans_are_kept_but_not_all(rng, device, plans):
+    plans.most = 3
     for _ in range(2):
         for n in (4, 5, 6):
             mat.fft.fft(mat.array(numbers(rng, n, "complex64")))

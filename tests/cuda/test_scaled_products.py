@@ -61,7 +61,7 @@ def forget():
 @pytest.fixture
 def calls(cuda, monkeypatch):
     """A function of names that returns how often each was called since the last time."""
-    monkeypatch.setattr(lt(), "_plans", type(lt()._plans)())
+    monkeypatch.setattr(lt(), "_plans", type(lt()._plans)(lt().MOST))
     forget()
     if not cuda.is_mock:
         pytest.skip("about what the mock driver counts")
@@ -202,7 +202,7 @@ def test_a_refused_form_is_not_asked_for_again(dev, rng, calls):
 
 
 def test_plans_that_are_not_kept_are_destroyed(dev, rng, calls, monkeypatch):
-    monkeypatch.setattr(lt(), "MOST", 1)
+    monkeypatch.setattr(lt()._plans, "most", 1)
     mat.scaled_matmul(*float8_operands(rng))
     names = "cublasLtMatmulDescCreate", "cublasLtMatmulDescDestroy", "cublasLtMatrixLayoutDestroy"
     calls(*names)
@@ -212,7 +212,7 @@ def test_plans_that_are_not_kept_are_destroyed(dev, rng, calls, monkeypatch):
 
 
 def test_cards_before_ada_multiply_float16(dev, rng, calls, monkeypatch):
-    monkeypatch.setattr(lt(), "_capability", lambda gpu: 80)
+    monkeypatch.setattr(lt(), "capability_of", lambda gpu: 80)
     calls(*CALLS)
     operands = float8_operands(rng)
     check(mat.scaled_matmul(*operands), operands)

@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from itertools import accumulate
-from typing import ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol, TypeVar
 
 from cffi import FFI
 from cuda.pathfinder import load_nvidia_dynamic_lib
@@ -44,10 +45,30 @@ from .cublas_table import (
     symbol,
 )
 
-# bytes that cuBLAS has for itself, by its manual: from that compute capability on, and before
-HOPPER, HOPPERS, WORKSPACE = 90, 32 << 20, 4 << 20
 LIMIT = 2**31 - 1  # the most that functions with sizes of 32 bits count to; others have 64
 ffi: CData = FFI()
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Kept(OrderedDict[K, V]):
+    """What was made for keys, of which only the `most` that were used last are kept."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most = most
+        self._lock = threading.Lock()
+
+    def find(self, key: K, make: Callable[[], V]) -> V:
+        """Return what was made for `key`, or else the result of `make`."""
+        with self._lock:
+            found = self.get(key)
+            if found is None:
+                found = self[key] = make()
+                if len(self) > self.most:
+                    self.popitem(last=False)
+            self.move_to_end(key)
+        return found
 
 
 class NotSupportedError(Exception):
@@ -215,6 +236,17 @@ HANDLES, ON_DEVICE = (Handles(mode, CapturedHandles(mode))
 _workspaces: dict[Gpu, weakref.ref[DeviceBlock]] = {}
 
 
+@cache
+def capability_of(gpu: Gpu) -> int:
+    """Return the compute capability of a device, such as 90."""
+    return int(gpu.arch.removeprefix("sm_"))
+
+
+def workspace_of(gpu: Gpu) -> int:
+    """Return how many bytes cuBLAS has for itself, by its manual: more from Hopper on."""
+    return 32 << 20 if capability_of(gpu) >= 90 else 4 << 20
+
+
 def prepare_capture(gpu: Gpu) -> DeviceBlock | None:
     """Make handles for captures, with memory of ours, since they must not allocate during a
     capture. Return that memory, to be kept by the captured graph.
@@ -225,7 +257,7 @@ def prepare_capture(gpu: Gpu) -> DeviceBlock | None:
     known = _workspaces.get(gpu)
     block = None if known is None else known()
     if block is None:
-        block = gpu.allocate(HOPPERS if int(gpu.arch.removeprefix("sm_")) >= HOPPER else WORKSPACE)
+        block = gpu.allocate(workspace_of(gpu))
         _workspaces[gpu] = weakref.ref(block)
     for handles in used:
         if handles is not None:

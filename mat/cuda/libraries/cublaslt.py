@@ -9,10 +9,8 @@ cuBLASLt has no other types of results for them that would be of use here.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from typing import NamedTuple
 
 from ...core.observers import OBSERVERS
@@ -25,19 +23,19 @@ from ..kernels.integer_matmul import prepare_scale
 from ..runtime.blocks import At
 from ..runtime.gpu import Gpu
 from .cublas import (
-    HOPPER,
-    HOPPERS,
-    WORKSPACE,
     DeviceOperand,
     Handle,
     Handles,
+    Kept,
     Library,
     NotSupportedError,
     alpha_of,
     areas,
     beta_of,
+    capability_of,
     check,
     ffi,
+    workspace_of,
 )
 from .cublas_table import (
     ARCH_MISMATCH,
@@ -132,8 +130,8 @@ class LtPlan:
     def _search(self) -> None:
         """Ask for the fastest algorithm."""
         wanted = self._new("MatmulPreference")
-        most = HOPPERS if _capability(self.gpu) >= HOPPER else WORKSPACE
-        self._set("MatmulPreference", wanted, PREFER_ROOM, "uint64_t", most)
+        self._set("MatmulPreference", wanted, PREFER_ROOM, "uint64_t",
+                  workspace_of(self.gpu))
         for kind in PREFER_ALIGNED:
             self._set("MatmulPreference", wanted, kind, "uint32_t", ALIGN)
         a, b, d = self.layouts
@@ -202,30 +200,19 @@ def _check_form(status: int) -> None:
     check(status, "a product of cuBLASLt")
 
 
-@cache
-def _capability(gpu: Gpu) -> int:
-    return int(gpu.arch.removeprefix("sm_"))
-
-
 # plans, or the status of the library where it or the device does not have the form
-_plans: OrderedDict[tuple[Gpu, Float8Form], LtPlan | int] = OrderedDict()
-_lock = threading.Lock()
+_plans: Kept[tuple[Gpu, Float8Form], LtPlan | int] = Kept(MOST)
 
 
 def plan_for(gpu: Gpu, form: Float8Form, scales: Sequence[int]) -> LtPlan:
     """Return the plan for a form, new or kept; `NotSupportedError`, kept too, if there is none."""
-    key = gpu, form
-    with _lock:
-        found = _plans.get(key)
-        if found is None:
-            try:
-                found = LtPlan(gpu, form, scales)
-            except _RefusedError as error:
-                found = int(error.args[0])
-            _plans[key] = found
-            if len(_plans) > MOST:
-                _plans.popitem(last=False)
-        _plans.move_to_end(key)
+    def make() -> LtPlan | int:
+        try:
+            return LtPlan(gpu, form, scales)
+        except _RefusedError as error:
+            return int(error.args[0])
+
+    found = _plans.find((gpu, form), make)
     if isinstance(found, int):
         raise NotSupportedError(f"{form}: status {found}")
     return found
@@ -308,7 +295,7 @@ class Float8Product:
                  *scales: DeviceOperand) -> None:
         gpu, turn = out.gpu, -1 if self.swap else 1
         missing = library.missing()
-        if missing or _capability(gpu) < LEAST or out.address % ALIGN:
+        if missing or capability_of(gpu) < LEAST or out.address % ALIGN:
             raise NotSupportedError(missing or f"8-bit floats on {gpu}")
         operands, given = (a, b)[::turn], scales[::turn]
         direct = [side.lies(x) for side, x in zip(self.sides, operands, strict=True)]

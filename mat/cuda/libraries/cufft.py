@@ -9,7 +9,7 @@ from the pool. The tables of plans are small and remain on the device.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict, deque
+from collections import deque
 from contextlib import suppress
 from math import prod
 from typing import NamedTuple
@@ -24,7 +24,7 @@ from ...support.types import CData, Function
 from ..kernels.copy import prepare_moves
 from ..kernels.integer_matmul import prepare_scale
 from ..runtime.gpu import DriverObject, Gpu
-from .cublas import SIZES, DeviceOperand, Library, Statuses, areas, ffi, named_by
+from .cublas import SIZES, DeviceOperand, Kept, Library, Statuses, areas, ffi, named_by
 from .cublas_table import DATA, fft_functions
 
 MOST = 64  # plans that are kept for a process
@@ -102,8 +102,7 @@ def _arguments(form: TransformForm, need: CData) -> tuple[object, ...]:
             target.distance, form.target_type, form.blocks, need, form.compute_type)
 
 
-_plans: OrderedDict[tuple[Gpu, int, TransformForm], TransformPlan] = OrderedDict()
-_lock = threading.Lock()
+_plans: Kept[tuple[Gpu, int, TransformForm], TransformPlan] = Kept(MOST)
 
 
 def plan_for(gpu: Gpu, form: TransformForm) -> TransformPlan:
@@ -113,9 +112,7 @@ def plan_for(gpu: Gpu, form: TransformForm) -> TransformPlan:
     """
     capture = gpu.capture_here()
     if capture is not None:
-        found = _plans.get((gpu, int(gpu.capture_stream), form))
-        if found is None:
-            raise DifferentCallError
+        found = _plans.find((gpu, int(gpu.capture_stream), form), _refuse)
         capture.kept.append(found)
         return found
     if threading.get_ident() in RECORDERS:
@@ -124,21 +121,19 @@ def plan_for(gpu: Gpu, form: TransformForm) -> TransformPlan:
 
 
 def _find(gpu: Gpu, stream: DriverObject, form: TransformForm) -> TransformPlan:
-    key = gpu, int(stream), form
-    with _lock:
-        found = _plans.get(key)
-        if found is None:
-            _destroy_old()
-            try:
-                found = TransformPlan(gpu, stream, form)
-            except OutOfDeviceMemory:
-                gpu.trim()  # the library takes the tables from CUDA
-                found = TransformPlan(gpu, stream, form)
-            _plans[key] = found
-            if len(_plans) > MOST:
-                _plans.popitem(last=False)
-        _plans.move_to_end(key)
-    return found
+    def make() -> TransformPlan:
+        _destroy_old()
+        try:
+            return TransformPlan(gpu, stream, form)
+        except OutOfDeviceMemory:
+            gpu.trim()  # the library takes the tables from CUDA
+            return TransformPlan(gpu, stream, form)
+
+    return _plans.find((gpu, int(stream), form), make)
+
+
+def _refuse() -> TransformPlan:
+    raise DifferentCallError
 
 
 def _destroy_old() -> None:

@@ -162,7 +162,7 @@ def _prepare_small(form: PackedStack, tall: bool, full: bool, load: Aligned, val
             _check(NO_SVD, infos, many, w, many * short, real)
             values.finish(s, room)
             if negate and to:  # the conjugates of v
-                negate(At(s.gpu, v.address + size // 2), -1.0)
+                negate(v.after(size // 2), -1.0)
             for store, part, out in zip(stores, (u, v), to if tall else to[::-1], strict=bool(to)):
                 store(part, out)
 

@@ -246,7 +246,7 @@ def prepare_cholesky(letter: str, n: int, a: MatrixOperand, out: MatrixOperand |
             factor(at)
             _check("cholesky", "not positive definite", at, form, nan=True)
             check_last(at)
-            clear(At(to.gpu, at.a.address + form.item), 0.0)  # from the second column on
+            clear(at.a.after(form.item), 0.0)  # from the second column on
             store(at.a, to)
     return cholesky
 
@@ -262,7 +262,7 @@ def _last_is_number(form: PackedStack) -> FactorStep:
 
     def check(at: Areas) -> None:
         last = np.empty(form.many, form.letter)
-        pick(At(at.a.gpu, at.a.address + form.each - form.item), at.result)
+        pick(at.a.after(form.each - form.item), at.result)
         transfers.fetch(at.a.gpu, last, at.result.address)
         if np.isnan(last).any():
             raise LinAlgError("cholesky: the matrix is not positive definite")

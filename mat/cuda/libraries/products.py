@@ -244,14 +244,10 @@ def prepare_gemm_batched(kind: str, form: GemmForm, batch: Ints,
 
     def each(alpha: Number, a: DeviceOperand, b: DeviceOperand, beta: Number,
              c: DeviceOperand) -> None:
+        x, y, z = (At(operand.gpu, operand.address) for operand in (a, b, c))
         for a_start, b_start, c_start in starts:
-            one(alpha, _after(a, a_start), _after(b, b_start), beta, _after(c, c_start))
+            one(alpha, x.after(a_start), y.after(b_start), beta, z.after(c_start))
     return each
-
-
-def _after(x: DeviceOperand, offset: int) -> At:
-    """Return the operand that begins so many bytes after `x`."""
-    return At(x.gpu, x.address + offset)
 
 
 def _gemm(kind: str, form: GemmForm, stack: Stack | None) -> Function:

@@ -106,7 +106,6 @@ def begin_send(gpu: Gpu, block: DeviceBlock, host: Array) -> Sending | None:
     if buffer is not source:
         copy_array(source, buffer)
     with gpu.current(), _begun(gpu):
-        _after_all(gpu)
         put(gpu, block.address, address_of(buffer), buffer.nbytes, gpu.copy_stream)
         sent = StreamEvent(gpu).record(gpu.copy_stream)
         return Sending(sent, (block, host, buffer), buffer is source)
@@ -122,7 +121,6 @@ def begin_fetch(gpu: Gpu, host: Array, block: DeviceBlock) -> Transfer | None:
         fetch(gpu, host, block.address)
         return None
     with gpu.current(), _begun(gpu):
-        _after_all(gpu)
         get(gpu, address_of(buffer), block.address, buffer.nbytes, gpu.copy_stream)
         unpack = None if buffer is target else (target, buffer)
         return Transfer(StreamEvent(gpu).record(gpu.copy_stream), (block, host, buffer), unpack)
@@ -130,8 +128,11 @@ def begin_fetch(gpu: Gpu, host: Array, block: DeviceBlock) -> Transfer | None:
 
 @contextmanager
 def _begun(gpu: Gpu) -> Iterator[None]:
-    """If the block fails, wait for the work it began, before its memory is freed."""
+    """Queue copies in the block after all computations, which may use the same memory. If the block
+    fails, wait for the work it began, before its memory is freed.
+    """
     try:
+        gpu.wait_on(int(gpu.copy_stream))
         yield
     except BaseException:
         driver.cuStreamSynchronize(gpu.copy_stream)
@@ -147,10 +148,3 @@ def _packed(gpu: Gpu, nbytes: int) -> Bytes | None:
     except OutOfDeviceMemory:
         return None
     return np.asarray(block)[:nbytes]
-
-
-def _after_all(gpu: Gpu) -> None:
-    """Make the copy stream wait for queued computations, which may use the same memory."""
-    event = StreamEvent(gpu).record(gpu.stream)
-    event.hold_up(gpu.copy_stream)
-    event.close()

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from ...core.source_line import SourceLine
 
 Gpu: TypeAlias = Any  # the `Gpu` whose memory it is; its module is above this one
 
 
-class At:
+class At(NamedTuple):
     """An address in the memory of a device, as kernels and cuBLAS take operands."""
 
-    __slots__ = ("address", "gpu")
+    gpu: Gpu
+    address: int
 
-    def __init__(self, gpu: Gpu, address: int) -> None:
-        self.gpu: Gpu = gpu
-        self.address: int = address
+    def after(self, nbytes: int) -> At:
+        """Return the address so many bytes later."""
+        return At(self.gpu, self.address + nbytes)
 
 
 class BlockExport:

@@ -514,6 +514,6 @@ def gpu(number: int = 0) -> Gpu:
 
 @in_child
 def _after_fork() -> None:
-    """Make a new lock in a forked child, where using a GPU is an error and must not hang."""
+    """Make a new lock: using a GPU is an error there, and must not hang."""
     global _LOCK
     _LOCK = threading.Lock()

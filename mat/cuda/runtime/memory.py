@@ -18,13 +18,12 @@ from ...errors import OutOfDeviceMemory
 from ...memories.pooled import Pooled
 from ...support.types import Array, DType, Number
 from . import async_transfers, transfers
-from .blocks import DeviceBlock, ForeignBlock
+from .blocks import At, DeviceBlock, ForeignBlock
 from .driver import driver
 from .gpu import Gpu, addresses, check
 from .kernel import CudaKernel
 from .nvrtc import Program
 from .pinned import is_locked
-from .staging import DeviceAddress
 
 PROGRAM = Program('#include "fill.cuh"\n')
 _THREADS = 256
@@ -181,8 +180,8 @@ class CudaMemory(Pooled):
                   source: DeviceBlock) -> bool:
         """Copy from another GPU without waiting, directly or through the host; False for others."""
         if isinstance(memory, CudaMemory) and cube.nbytes:
-            transfers.copy_between(DeviceAddress(self.gpu, handle.address),
-                                   DeviceAddress(memory.gpu, source.address), cube.nbytes)
+            transfers.copy_between(At(self.gpu, handle.address),
+                                   At(memory.gpu, source.address), cube.nbytes)
         return isinstance(memory, CudaMemory)
 
     def copy_runs_from(self, cube: CubeLike, handle: DeviceBlock, memory: Memory,
@@ -192,10 +191,10 @@ class CudaMemory(Pooled):
         """
         if not isinstance(memory, CudaMemory) or RECORDERS:
             return False
-        size, there = cube.dtype.itemsize, DeviceAddress(memory.gpu, source.address)
+        size, there = cube.dtype.itemsize, At(memory.gpu, source.address)
         try:
             for block, address in self._blocks(cube, handle, runs):
-                transfers.copy_rows_between(DeviceAddress(self.gpu, address),
+                transfers.copy_rows_between(At(self.gpu, address),
                                             there.after((block.start + shift) * size),
                                             (block.rows, block.length * size), block.step * size)
         except OutOfDeviceMemory:

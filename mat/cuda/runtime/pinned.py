@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ctypes
 import mmap
-import os
 import sys
 import threading
 import weakref
@@ -19,14 +18,14 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ...devices.in_use import in_use
 from ...errors import OutOfDeviceMemory
 from ...support.c_pointers import address_of
-from ...support.fork import in_child, renew_after_fork
+from ...support.fork import at_fork, in_child, renew_after_fork
 from ...support.options import current
 from ...support.types import Array, DType, Keywords
 from .driver import driver
@@ -358,13 +357,6 @@ _PRIVATE = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)
 _ACCESS = getattr(mmap, "PROT_READ", 0) | getattr(mmap, "PROT_WRITE", 0)
 
 
-class ForkedPool(Protocol):
-    """A pool of page-locked blocks."""
-
-    def pause(self) -> list[LockedRange]: ...
-    def resume(self) -> None: ...
-
-
 @cache
 def _libc() -> Any:
     found = ctypes.CDLL(None, use_errno=True)
@@ -376,19 +368,10 @@ def _libc() -> Any:
     return found
 
 
-def copy_for_children(pool: ForkedPool) -> None:
-    """Give forked children copies of the blocks of `pool`."""
-    if sys.platform != "linux":  # elsewhere there is no CUDA with forks
-        return
-    copies = ForkCopies(pool)
-    os.register_at_fork(before=copies.make, after_in_parent=copies.free,
-                        after_in_child=copies.map)
-
-
 class ForkCopies:
     """The copies of one fork: address, address of the copy, size."""
 
-    def __init__(self, pool: ForkedPool) -> None:
+    def __init__(self, pool: PinnedPool) -> None:
         self.pool = pool
         self.made: list[tuple[int, int, int]] = []
 
@@ -416,4 +399,6 @@ class ForkCopies:
         self.made.clear()
 
 
-copy_for_children(POOL)
+if sys.platform == "linux":  # elsewhere there is no CUDA with forks
+    _copies = ForkCopies(POOL)
+    at_fork(before=_copies.make, after_in_parent=_copies.free, after_in_child=_copies.map)

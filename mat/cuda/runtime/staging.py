@@ -20,6 +20,7 @@ from ...layout.shapes import Ints
 from ...support.c_pointers import address_of
 from ...support.native import lib
 from ...support.types import Array, Bytes
+from .blocks import At
 from .driver import driver
 from .gpu import NOT_READY, DriverObject, Gpu, check
 from .kernel import CudaKernel
@@ -40,17 +41,6 @@ def programs() -> Iterable[Program]:
     return (PROGRAM,)
 
 
-class DeviceAddress(NamedTuple):
-    """An address on a device."""
-
-    gpu: Gpu
-    address: int
-
-    def after(self, nbytes: int) -> DeviceAddress:
-        """Return the address so many bytes later."""
-        return DeviceAddress(self.gpu, self.address + nbytes)
-
-
 def are_thin(count: int, width: int) -> bool:
     """Return whether so many rows of so many bytes are copied by the kernel."""
     return width <= THIN and count >= MANY
@@ -65,7 +55,7 @@ def move_rows(gpu: Gpu, to: tuple[int, int], source: tuple[int, int], shape: Int
     kernel = CudaKernel(PROGRAM, f"mat_rows_{word}",
                         (n, width // word, to[1] // word, source[1] // word),
                         (-(-n // _THREADS), 1, 1), (_THREADS, 1, 1)).bind((0, 1), ())
-    kernel(DeviceAddress(gpu, to[0]), DeviceAddress(gpu, source[0]))
+    kernel(At(gpu, to[0]), At(gpu, source[0]))
 
 
 # Staged copies

@@ -14,10 +14,11 @@ from ...support.c_pointers import address_of
 from ...support.native import lib
 from ...support.options import current
 from ...support.types import Array, Bytes
+from .blocks import At
 from .driver import driver
 from .gpu import Gpu, addresses, check
 from .pinned import POOL, Pinned, is_locked, is_partly_locked
-from .staging import DeviceAddress, Rows, Stage, StreamEvent, are_thin, copy_2d, move_rows, stage
+from .staging import Rows, Stage, StreamEvent, are_thin, copy_2d, move_rows, stage
 
 PIECE, BUFFERS = 4 << 20, 3  # bytes of a staging buffer, and how many there are; not yet measured
 STAGED = 1 << 20  # bytes above which threads and a copy at a time outdo the driver's own staging
@@ -236,7 +237,7 @@ def copy_rows(gpu: Gpu, to: int, source: int, shape: tuple[int, int], pitch: int
                   f"copying {width} bytes on device {gpu.number}")
 
 
-def copy_between(to: DeviceAddress, source: DeviceAddress, nbytes: int) -> None:
+def copy_between(to: At, source: At, nbytes: int) -> None:
     """Queue a copy between devices in order of the work of both; the driver makes it directly, or
     through the host where one cannot access the other.
     """
@@ -254,7 +255,7 @@ def copy_between(to: DeviceAddress, source: DeviceAddress, nbytes: int) -> None:
     read.close()
 
 
-def copy_rows_between(to: DeviceAddress, source: DeviceAddress, shape: tuple[int, int],
+def copy_rows_between(to: At, source: At, shape: tuple[int, int],
                       pitch: int) -> None:
     """Queue such copies of rows of bytes, one every `pitch` bytes; short ones are packed."""
     count, width = shape
@@ -267,7 +268,7 @@ def copy_rows_between(to: DeviceAddress, source: DeviceAddress, shape: tuple[int
         rows, at = min(most, count - first), first * pitch
         with there.plain_room(rows * width) as packed, here.plain_room(rows * width) as room:
             move_rows(there, (packed, width), (begin + at, pitch), (rows, width))
-            copy_between(DeviceAddress(here, room), DeviceAddress(there, packed), rows * width)
+            copy_between(At(here, room), At(there, packed), rows * width)
             move_rows(here, (target + at, pitch), (room, width), (rows, width))
 
 
