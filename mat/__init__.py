@@ -69,7 +69,7 @@ for _name in ("blas", "extend", "fft", "lib", "linalg", "nn", "random"):
 for _name in ("html", "shutil", "tempfile"):
     _register_plugin(_name, _name)  # of Python, which take long to import
 _register_plugin("stride_tricks", f"{__name__}.lib.stride_tricks")
-_register_plugin("cuda_probe", f"{__name__}.cuda.runtime.probe")
+_register_plugin("gpus", f"{__name__}.cuda.runtime.gpu")
 _register_plugin("page_locking", f"{__name__}.cuda.runtime.pinned")
 
 # Looked up at first use, as most take time to import: names and methods, by their modules

@@ -129,7 +129,7 @@ def devices() -> dict[str, str]:
     found = probe()
     if not found.devices:
         return {"devices": "emulated", "CUDA": f"none: {found.reason}"}
-    facts: dict[str, str] = plugin("cuda_probe").facts()
+    facts: dict[str, str] = plugin("gpus").facts()
     return {"devices": ", ".join([f"cuda:{k}" for k in range(found.devices)] + ["emulated"]),
             **facts}
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from math import inf
 from typing import Any, NamedTuple
 
-from .shapes import Ints
+from .shapes import Ints, signed
 
 
 class CopyAxis(NamedTuple):
@@ -24,6 +24,17 @@ class CopyAxis(NamedTuple):
     def reach(self) -> int:
         """Return the smaller step: how close in memory neighbours along the axis can be."""
         return min(self.d, abs(self.s) or self.d)
+
+
+def magic(n: int, bits: int) -> tuple[int, int]:
+    """Return a factor, as a signed word, and a shift by which kernels compute coordinates:
+    ``x // n`` is ``((x * factor >> bits) + x) >> shift`` for x below ``2**(bits - 1)``.
+
+    Source: Granlund and Montgomery, "Division by invariant integers using multiplication" (1994).
+    """
+    n = max(n, 1)
+    shift = (n - 1).bit_length()
+    return signed(((1 << bits) * ((1 << shift) - n)) // n + 1), shift
 
 
 def merged(axes: Iterable[tuple[int, ...]], *, keep_ones: bool = False) -> list[tuple[int, ...]]:

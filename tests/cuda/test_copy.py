@@ -189,7 +189,7 @@ def test_numbers_beyond_64_bits_are_what_numpy_makes_of_them(cuda, dev, dtype):
 
 
 ROUNDS = """
-#include "half.cuh"
+#include "elements.cuh"
 struct sizes { int64_t n; };
 MAT_KERNEL(rounded, sizes, 256) {
     int64_t i = (int64_t)blockIdx.x * 256 + threadIdx.x;

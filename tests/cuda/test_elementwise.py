@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
+from mat.layout.merged_axes import magic as magic_of
 from mat.ops.engine.loops import LOGIC
 from mat.ops.engine.operation import REGISTRY
 from mat.support.c_compiler import HEADERS
@@ -22,7 +23,6 @@ pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
 from mat.cuda import engine
 from mat.cuda.kernels import elementwise as device
-from mat.cuda.kernels.division import magic as magic_of
 
 on_cpu = pytest.mark.skipif(not compiler(), reason="no C++ compiler")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")

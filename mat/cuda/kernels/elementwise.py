@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core.compiled import DriverCall
-from ...layout.merged_axes import loops
+from ...layout.merged_axes import loops, magic
 from ...layout.shapes import Ints
 from ...layout.strided import Layout
 from ...support.c_compiler import HEADERS
@@ -25,7 +25,6 @@ from ...support.dtypes import BLAS_TYPES, BY_CHAR, BY_NAME, ELEMENT_TYPES, FLOAT
 from ...support.types import Arguments, DType, Function, Number, Operand
 from ..runtime.kernel import CudaKernel
 from ..runtime.nvrtc import EXACT, Program
-from .division import magic
 
 THREADS = 256
 MOST_AXES = 8

@@ -12,9 +12,8 @@ from functools import partial
 from math import prod, sqrt
 from typing import NamedTuple
 
-from ...layout.merged_axes import CopyAxis, merged, starts, upwards
+from ...layout.merged_axes import CopyAxis, magic, merged, starts, upwards
 from ...layout.shapes import Ints
-from .division import magic
 
 WIDEST = 16  # bytes that a thread can move at once
 # in one launch, after merging: those of a frame, but for two that tiles add

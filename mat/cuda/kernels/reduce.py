@@ -13,7 +13,7 @@ from functools import cache
 from math import inf, prod
 from typing import ClassVar, NamedTuple
 
-from ...layout.merged_axes import ReductionAxis, ReductionForm, other_axes
+from ...layout.merged_axes import ReductionAxis, ReductionForm, magic, other_axes
 from ...layout.shapes import signed
 from ...support.dtypes import (
     BY_CHAR,
@@ -28,7 +28,6 @@ from ...support.dtypes import (
 from ...support.types import Operand
 from ..runtime.kernel import CudaKernel
 from ..runtime.nvrtc import EXACT, Program
-from .division import magic
 
 RANK = 8  # axes that a frame has room for, of those that are kept and of those that are reduced
 THREADS = 256  # at most, in a block: as in reduce.cuh

@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from math import prod
 
-from ...layout.merged_axes import merged
+from ...layout.merged_axes import magic, merged
 from ...layout.shapes import Ints
 from ...support.dtypes import BY_CHAR, DISTINCT
 from ...support.types import Operand
 from ..runtime.kernel import CudaKernel
 from ..runtime.nvrtc import EXACT, Program
 from .compare import finding_nothing
-from .division import magic
 from .elementwise import THREADS, StridedLoop, lines, of_equal, strided_loop, type_of
 
 EACH = 4  # elements of a thread

@@ -6,6 +6,7 @@ have failed for good.
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import threading
 from collections import deque
@@ -20,11 +21,11 @@ from ...core.recorder import RECORDERS
 from ...core.source_line import line_of
 from ...errors import DeviceError, KernelError, OutOfDeviceMemory
 from ...support.c_compiler import CompileError
-from ...support.cuda_probe import LEAST, capability, error_text, probe, too_old
+from ...support.cuda_probe import INSTALL, LEAST, capability, error_text, probe, shown, too_old
 from ...support.fork import in_child, renew_after_fork
 from .blocks import DeviceBlock, DevicePool
 from .driver import driver
-from .nvrtc import Program
+from .nvrtc import COMPILER, Program
 
 OUT_OF_MEMORY = 2  # CUDA_ERROR_OUT_OF_MEMORY
 # errors after which a context fails for good: ECC, NVLink, contained, illegal address, timeout,
@@ -517,3 +518,38 @@ def _after_fork() -> None:
     """Make a new lock: using a GPU is an error there, and must not hang."""
     global _LOCK
     _LOCK = threading.Lock()
+
+
+# What is said of them
+
+
+def facts() -> dict[str, str]:
+    """Return the lines of ``mat.show_config()`` about devices, driver and libraries."""
+    names = {f"cuda:{k}": _device(k) for k in range(probe().devices)}
+    return {**names, "CUDA": f"{shown(probe().version)} by the driver; cuda-bindings "
+                             f"{_version('cuda-bindings')}", "NVRTC": _nvrtc(),
+            "cuBLAS": _version("nvidia-cublas"), "cuSOLVER": _version("nvidia-cusolver"),
+            "cuFFT": _version("nvidia-cufft")}
+
+
+def _device(number: int) -> str:
+    try:
+        found = gpu(number)
+        free, total = found.room_left()
+        return f"{found.name}, {found.arch}, {free / 2**30:.1f} of {total / 2**30:.1f} GiB free"
+    except DeviceError as error:
+        return f"cannot be used: {error}"
+
+
+def _nvrtc() -> str:
+    try:
+        return COMPILER.version()
+    except DeviceError as error:
+        return f"none: {error}"
+
+
+def _version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return f"not installed as a package ({INSTALL})"

@@ -5,7 +5,7 @@ all devices share.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, cached_property
 
 import numpy as np
@@ -22,25 +22,16 @@ from .blocks import At, DeviceBlock, ForeignBlock
 from .driver import driver
 from .gpu import Gpu, addresses, check
 from .kernel import CudaKernel
-from .nvrtc import Program
 from .pinned import is_locked
-
-PROGRAM = Program('#include "fill.cuh"\n')
-_THREADS = 256
-
-
-def programs() -> Iterable[Program]:
-    """Return every program of this module."""
-    return (PROGRAM,)
+from .staging import PROGRAM, THREADS
 
 
 def fill_kernel(handle: DeviceBlock, pattern: bytes, count: int) -> None:
     """Fill a block with `count` repetitions of `pattern`, of 8 or 16 bytes."""
     low, high = (int.from_bytes((pattern + pattern)[at:at + 8], "little", signed=True)
                  for at in (0, 8))
-    grid = (-(-count // _THREADS), 1, 1)
-    CudaKernel(PROGRAM, f"mat_fill_{len(pattern)}", (count, low, high), grid,
-               (_THREADS, 1, 1)).bind((0,), ())(handle)
+    CudaKernel(PROGRAM, f"mat_fill_{len(pattern)}", (count, low, high),
+               (-(-count // THREADS), 1, 1), (THREADS, 1, 1)).bind((0,), ())(handle)
 
 
 def _pattern(value: Number, dtype: DType) -> tuple[bytes, int]:

@@ -31,9 +31,9 @@ from .pinned import POOL
 # bytes as for a long one
 
 
-PROGRAM = Program('#include "rows.cuh"\n')
+PROGRAM = Program('#include "memory.cuh"\n')  # with the kernels that fill memory
 THIN, MANY = 64, 32  # bytes of a row at most, rows at least, for which the kernel pays
-_THREADS = 256
+THREADS = 256
 
 
 def programs() -> Iterable[Program]:
@@ -54,7 +54,7 @@ def move_rows(gpu: Gpu, to: tuple[int, int], source: tuple[int, int], shape: Int
     n = count * width // word
     kernel = CudaKernel(PROGRAM, f"mat_rows_{word}",
                         (n, width // word, to[1] // word, source[1] // word),
-                        (-(-n // _THREADS), 1, 1), (_THREADS, 1, 1)).bind((0, 1), ())
+                        (-(-n // THREADS), 1, 1), (THREADS, 1, 1)).bind((0, 1), ())
     kernel(At(gpu, to[0]), At(gpu, source[0]))
 
 
