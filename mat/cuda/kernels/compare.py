@@ -17,12 +17,12 @@ from ...support.types import Array, Operand, Presented
 from ..runtime.blocks import At
 from ..runtime.driver import driver
 from ..runtime.gpu import Gpu, check
-from ..runtime.kernel import CudaKernel
+from ..runtime.kernel import CudaKernel, blocks_for, in_blocks
 from ..runtime.nvrtc import EXACT, Program
 from .reduce import axes_frame
 
 EQUAL, NEAR = DISTINCT, INEXACT  # the dtypes of which there are kernels
-THREADS, BLOCKS = 256, 1024  # of a block; of blocks, at most: each reads on
+BLOCKS = 1024  # at most: each reads on
 
 
 @cache
@@ -47,12 +47,12 @@ def prepare_comparison(test: str, a: Operand, b: Operand, rtol: float = 0, atol:
     every = [ReductionAxis(*axis) for axis in steps]
     form = form_of(every, [], ordered=False)
     flat = all((axis.x, axis.y) == (1, 1) for axis in form.kept) and len(form.kept) < 2
-    blocks = min(BLOCKS, -(-a.size // (4 * THREADS)))
+    blocks = min(BLOCKS, blocks_for(a.size, 4))
     tolerances = unpack("qq", pack("dd", rtol, atol))
     frame = (a.size, form.start_x, form.start_y, flat, bool(equal_nan), *tolerances,
              *axes_frame(form.kept))
-    return finding_nothing(CudaKernel(program(a.dtype.char, test), f"differ_{test}", frame,
-                                      (blocks, 1, 1), (THREADS, 1, 1)), 2)
+    return finding_nothing(in_blocks(program(a.dtype.char, test), f"differ_{test}", frame, blocks),
+                           2)
 
 
 def finding_nothing(launch: CudaKernel, operands: int) -> Callable[..., bool]:

@@ -13,10 +13,9 @@ from math import prod
 from ...layout.sliding_window import ONE, Channels
 from ...support.dtypes import BY_CHAR, FLOATING
 from ...support.types import Presented
-from ..runtime.kernel import CudaKernel
+from ..runtime.kernel import THREADS, CudaKernel, blocks_for, in_blocks
 from ..runtime.nvrtc import Program
 
-THREADS = 256
 TILE, TERMS = 64, 16  # of a block, as in the kernels
 BLOCKS = 1024  # among which a sum over all points is divided, if there is so much to add up
 LEAST = 256  # terms of a piece, at least
@@ -59,8 +58,8 @@ class ImplicitProduct:
                then: CudaKernel | None = None) -> CudaKernel:
         """Return the kernel for sums in so many pieces of `each` terms."""
         char = self.x.dtype.char
-        return CudaKernel(_program(char), f"{name}_{char}", self.frame(pieces, each or self.k),
-                          (self.blocks * pieces, 1, 1), (THREADS, 1, 1), room=room, then=then)
+        return in_blocks(_program(char), f"{name}_{char}", self.frame(pieces, each or self.k),
+                         self.blocks * pieces, room=room, then=then)
 
     def frame(self, pieces: int, each: int) -> list[int]:
         """Return a ``struct cv_loop``."""
@@ -108,6 +107,6 @@ def prepare_conv_to_w(found: Channels, x: Presented, yd: Presented, wd: Presente
     each = (product.k + most * TERMS - 1) // (most * TERMS) * TERMS
     pieces = -(-product.k // each)
     char = wd.dtype.char
-    gather = CudaKernel(_program(char), f"conv_gather_{char}", product.frame(pieces, each),
-                        (-(-wd.size // THREADS), 1, 1), (THREADS, 1, 1))
+    gather = in_blocks(_program(char), f"conv_gather_{char}", product.frame(pieces, each),
+                       blocks_for(wd.size))
     return product.kernel("conv_to_w", pieces, each, room=8 * wd.size * pieces, then=gather)

@@ -23,10 +23,9 @@ from ...layout.strided import Layout
 from ...support.c_compiler import HEADERS
 from ...support.dtypes import BLAS_TYPES, BY_CHAR, BY_NAME, ELEMENT_TYPES, FLOATING
 from ...support.types import Arguments, DType, Function, Number, Operand
-from ..runtime.kernel import CudaKernel
+from ..runtime.kernel import THREADS, CudaKernel, in_blocks
 from ..runtime.nvrtc import EXACT, Program
 
-THREADS = 256
 MOST_AXES = 8
 MANY = 5  # operands, of which threads do fewer elements
 OWN = ("flat", "rows", "steps", "long")  # of users' kernels
@@ -277,9 +276,9 @@ def prepare_elementwise(name: str, *operands: Operand, layouts: Sequence[Layout 
                          [*ways, "types"], [TYPES.index(k) for k in kinds])
     if found.way == "types" and family.name == "compare_in":
         family = next(f for f in families(kind) if f.name == "compare")
-    launch = CudaKernel(program(family, kind, found.way), f"mat_{family.name}_{kind}_{found.way}",
-                        (*found.frame, list(lines()).index(name)),
-                        (blocks_of(found, group, family.heavy), 1, 1), (THREADS, 1, 1))
+    launch = in_blocks(program(family, kind, found.way), f"mat_{family.name}_{kind}_{found.way}",
+                       (*found.frame, list(lines()).index(name)),
+                       blocks_of(found, group, family.heavy))
     numbers = len(dtypes) < len(operands) or not family.inputs
     return Encoded(launch, halves, 64) if numbers and kind in ("i64", "u64") else launch
 
@@ -311,8 +310,8 @@ def prepare_filling(dtype: DType, layout: Layout, of: Sequence[int] = (1,),
     kind = _FILLED.get(dtype.name) or f"u{8 * dtype.itemsize}"
     group = 16 // dtype.itemsize
     found = strided_loop(layout.shape, [layout.strides], group, ("flat", "steps", "long"))
-    launch = CudaKernel(fill_program(), f"mat_fill_{kind}_{found.way}", (*found.frame, 0),
-                        (blocks_of(found, group, False), 1, 1), (THREADS, 1, 1)).bind(of, value)
+    launch = in_blocks(fill_program(), f"mat_fill_{kind}_{found.way}", (*found.frame, 0),
+                       blocks_of(found, group, False)).bind(of, value)
     return Encoded(launch, (lambda v: v) if dtype.name in _FILLED else lambda v: _bits(v, dtype),
                    bound=True)
 
@@ -321,8 +320,8 @@ def prepare_axpy(kind: str, n: int, steps: Ints) -> CudaKernel:
     """Return the kernel of ``y <- alpha x + y``, rounded once, for vectors of `n` floats."""
     group = 16 // _size(kind)
     found = strided_loop((n,), [(step,) for step in steps], group, ("flat", "steps", "long"))
-    return CudaKernel(axpy_program(), f"mat_axpy_{kind}_{found.way}", (*found.frame, 0),
-                      (blocks_of(found, group, False), 1, 1), (THREADS, 1, 1)).bind((1, 2), (0,))
+    return in_blocks(axpy_program(), f"mat_axpy_{kind}_{found.way}", (*found.frame, 0),
+                     blocks_of(found, group, False)).bind((1, 2), (0,))
 
 
 class Encoded:

@@ -17,11 +17,11 @@ from ...layout.matrix_operand import MatmulForm, MatrixOperand
 from ...layout.shapes import Ints, signed
 from ...support.dtypes import BLAS_TYPES, BY_CHAR
 from ...support.types import Function, Number, Presented
-from ..runtime.kernel import CudaKernel
+from ..runtime.kernel import CudaKernel, blocks_for, in_blocks
 from ..runtime.nvrtc import Program
 
 MOST_AXES = 8  # leading axes that a frame has room for
-THREADS, SMALL, LARGE = 256, 64, 128  # of a block; sides of the tiles of C that it makes
+SMALL, LARGE = 64, 128  # sides of the tiles of C that a block makes
 BUSY = 256  # so many large tiles give each processor of a large device something to do
 # how long a part of a long inner axis is at least, and of what its length is a multiple
 PART, STEP = 256, 16
@@ -111,14 +111,13 @@ class DeviceMatmul:
                  splits, depth, each, len(batch), *batch, *padding]
         for x in (a, b, c):
             frame += [*x.batch, *padding]
-        program, block = _program(types, groups), (THREADS, 1, 1)
+        program = _program(types, groups)
         if splits == 1:
-            return CudaKernel(program, "mat_integer_matmul", frame, (blocks, 1, 1), block)
-        adding = CudaKernel(program, "mat_integer_matmul_sum", frame, (-(-each // THREADS), 1, 1),
-                            block)
+            return in_blocks(program, "mat_integer_matmul", frame, blocks)
+        adding = in_blocks(program, "mat_integer_matmul_sum", frame, blocks_for(each))
         room = splits * each * (8 if types[0] == "mat_u64" else 4)
-        return CudaKernel(program, "mat_integer_matmul", frame, (blocks * splits, 1, 1), block,
-                          room=room, then=adding)
+        return in_blocks(program, "mat_integer_matmul", frame, blocks * splits, room=room,
+                         then=adding)
 
 
 def prepare_integer_matmul(form: MatmulForm) -> DeviceMatmul:
@@ -141,8 +140,8 @@ def prepare_scale(letter: str, shape: Ints, strides: Ints, *, at: int, number: i
     batches, rows, columns = (*(1,) * missing, *shape)
     batch, row, column = (*(0,) * missing, *strides)
     frame = (rows, columns, batches, row, column, batch, triangle, at, number)
-    grid = -(-batches * rows * columns // THREADS), 1, 1
-    return CudaKernel(SCALE, f"mat_scale_{BY_CHAR[letter].suffix}", frame, grid, (THREADS, 1, 1))
+    return in_blocks(SCALE, f"mat_scale_{BY_CHAR[letter].suffix}", frame,
+                     blocks_for(batches * rows * columns))
 
 
 SUMS = Program('#include "integer_matmul.cuh"\n'
@@ -161,8 +160,8 @@ def prepare_scale_sums(sums: MatmulForm, out: MatrixOperand, a_scales: MatrixOpe
              len(batch), *batch, *padding]
     for x in (c, out, a_scales, b_scales):
         frame += [*x.batch, *padding]
-    return CudaKernel(SUMS, f"mat_scale_sums_{BY_CHAR[c.char].suffix}", frame,
-                      (-(-count // THREADS), 1, 1), (THREADS, 1, 1)).bind((0, 1, 2, 3), ())
+    return in_blocks(SUMS, f"mat_scale_sums_{BY_CHAR[c.char].suffix}", frame,
+                     blocks_for(count)).bind((0, 1, 2, 3), ())
 
 
 def programs() -> Iterator[Program]:

@@ -15,10 +15,9 @@ from ...layout.shapes import Ints
 from ...layout.sliding_window import ONE, WindowAxis, Windows
 from ...support.dtypes import BY_CHAR, FLOATING, INTEGERS, UNSIGNED
 from ...support.types import DType, Presented
-from ..runtime.kernel import CudaKernel
+from ..runtime.kernel import THREADS, CudaKernel, blocks_for, in_blocks
 from ..runtime.nvrtc import Program
 
-THREADS = 256
 BLOCKS = 2048  # among which a sum over all points is divided, if there is so much to add up
 PIECES = 16384  # at most, of one tap
 MOST_TILES = 32  # in a piece, unless there would be more pieces
@@ -239,8 +238,8 @@ def prepare_to_w(axes: Windows, x: Presented, yd: Presented,
     pieces = -(-tiling.tiles // each)
     frame = _frame(Loop(rows, tiling, units), each=each, pieces=pieces, chunks=chunks)
     total = wd.size if work else 0
-    gather = CudaKernel(_program("correlate_gather", kind), f"correlate_gather_{kind}", frame,
-                        (-(-total // (THREADS // 32)), 1, 1), (THREADS, 1, 1))
+    gather = in_blocks(_program("correlate_gather", kind), f"correlate_gather_{kind}", frame,
+                       blocks_for(32 * total))
     return CudaKernel(_program(name, kind), f"{name}_{kind}", frame,
                       (pieces * jobs if work else 0, 1, 1), tiling.block,
                       room=8 * total * pieces, then=gather)

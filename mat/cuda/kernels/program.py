@@ -10,13 +10,12 @@ from typing import NamedTuple
 from ...devices.device import in_use
 from ...layout.merged_axes import loops
 from ...support.types import DType, Function, Number, Operand
-from ..runtime.kernel import NUMBERS, OPERANDS, CudaKernel
+from ..runtime.kernel import NUMBERS, OPERANDS, CudaKernel, in_blocks
 from ..runtime.nvrtc import EXACT, Program
 from .convert import moves_only
 from .elementwise import (
     MANY,
     OWN,
-    THREADS,
     Encoded,
     blocks_of,
     family_of,
@@ -137,9 +136,8 @@ def prepare_program(program: Sequence[ProgramLine], operands: Sequence[Operand],
     text = "\n".join(['#include "program.cuh"', *composed(program, places, heavy),
                       f"MAT_PROGRAM(mat_program, {found.way}, {len(mats)}, {group}, mat_composed)",
                       ""])
-    return places.called(CudaKernel(
-        Program(text, (EXACT,)), "mat_program", (*found.frame, 0),
-        (blocks_of(found, group, heavy), 1, 1), (THREADS, 1, 1)))
+    return places.called(in_blocks(Program(text, (EXACT,)), "mat_program", (*found.frame, 0),
+                                   blocks_of(found, group, heavy)))
 
 
 class ProgramPlaces:

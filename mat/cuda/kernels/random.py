@@ -10,10 +10,9 @@ from functools import cache
 
 from ...support.dtypes import BY_CHAR, REAL_TYPES
 from ...support.types import Presented
-from ..runtime.kernel import CudaKernel
+from ..runtime.kernel import CudaKernel, blocks_for, in_blocks
 from ..runtime.nvrtc import EXACT, Program
 
-THREADS = 256
 BLOCKS = 4  # of words, in a thread: RANDOM_BLOCKS
 _TYPES = {char: BY_CHAR[char].c for char in REAL_TYPES}
 _FILLS = {"uniform": "uniforms", "normal": "normals", "bernoulli": "bernoullis"}
@@ -38,6 +37,5 @@ def prepare_random(name: str, blocks: int, x: Presented) -> CudaKernel:
     """Prepare the kernel `name` for the packed elements of `x`; a complex one is two real ones."""
     letter = x.dtype.char.lower()
     parts = x.size * (2 if x.dtype.kind == "c" else 1)
-    grid = -(-blocks // (THREADS * BLOCKS)), 1, 1
-    return CudaKernel(program(name, letter), f"random_{name}_{letter}", (parts,), grid,
-                      (THREADS, 1, 1))
+    return in_blocks(program(name, letter), f"random_{name}_{letter}", (parts,),
+                     blocks_for(blocks, BLOCKS))

@@ -26,11 +26,10 @@ from ...support.dtypes import (
     UNSIGNED,
 )
 from ...support.types import Operand
-from ..runtime.kernel import CudaKernel
+from ..runtime.kernel import THREADS, CudaKernel, in_blocks
 from ..runtime.nvrtc import EXACT, Program
 
 RANK = 8  # axes that a frame has room for, of those that are kept and of those that are reduced
-THREADS = 256  # at most, in a block: as in reduce.cuh
 FULL = 1 << 18  # threads that are enough to keep a device busy
 BLOCKS, LONG_BLOCKS = 512, 4096  # blocks that are enough: of short parts, and of long ones
 SHORT_PART, LONG_PART = 16 << 10, 128 << 10  # bytes of such parts
@@ -79,8 +78,8 @@ class PlannedReduction(NamedTuple):
     def kernel_of(self, program: Program, name: str, more: Sequence[int] = ()) -> CudaKernel:
         """Return the kernels with names that begin so, of a program; the frame has `more`."""
         frame = [*self.frame, *more]
-        second = CudaKernel(program, f"{name}_finish", frame, (self.finish, 1, 1),
-                            (THREADS, 1, 1)) if self.finish else None
+        second = (in_blocks(program, f"{name}_finish", frame, self.finish) if self.finish
+                  else None)
         return CudaKernel(program, f"{name}_{self.kernel}", frame, self.grid, (self.block, 1, 1),
                           room=self.room, then=second)
 

@@ -12,10 +12,10 @@ from ...layout.merged_axes import magic, merged
 from ...layout.shapes import Ints
 from ...support.dtypes import BY_CHAR, DISTINCT
 from ...support.types import Operand
-from ..runtime.kernel import CudaKernel
+from ..runtime.kernel import THREADS, CudaKernel, blocks_for, in_blocks
 from ..runtime.nvrtc import EXACT, Program
 from .compare import finding_nothing
-from .elementwise import THREADS, StridedLoop, lines, of_equal, strided_loop, type_of
+from .elementwise import StridedLoop, lines, of_equal, strided_loop, type_of
 
 EACH = 4  # elements of a thread
 TILE = 16 * THREADS  # bytes of a mask
@@ -136,8 +136,7 @@ def _kernel(name: str, found: StridedLoop, frame: Sequence[int]) -> CudaKernel:
     unit = int(name.rpartition("_")[2])
     macro = name.partition("_")[0].upper()
     program = unit_program(macro if macro in ("SELECT", "JOIN") else "GATHERING", unit)
-    grid = -(-found.items // (THREADS * EACH)), 1, 1
-    return CudaKernel(program, f"mat_{name}_{found.way}", frame, grid, (THREADS, 1, 1))
+    return in_blocks(program, f"mat_{name}_{found.way}", frame, blocks_for(found.items, EACH))
 
 
 def _winning(n: int, length: int, then: CudaKernel) -> CudaKernel:
@@ -147,9 +146,8 @@ def _winning(n: int, length: int, then: CudaKernel) -> CudaKernel:
     frame = n, length, table, 1 << bits, 64 - bits
     kernel = then
     for name, count in (("decide", n), ("enter", n), ("clear", 2 << bits)):
-        kernel = CudaKernel(position_program(), f"mat_wins_{name}", frame,
-                            (-(-count // THREADS), 1, 1), (THREADS, 1, 1), then=kernel,
-                            room=table + (16 << bits) if name == "clear" else 0)
+        kernel = in_blocks(position_program(), f"mat_wins_{name}", frame, blocks_for(count),
+                           then=kernel, room=table + (16 << bits) if name == "clear" else 0)
     return kernel
 
 
@@ -207,14 +205,13 @@ def prepare_pick(mask: Operand, x: Operand) -> CudaKernel:
 
 
 def _positions(name: str, frame: Sequence[int], blocks: int) -> CudaKernel:
-    return CudaKernel(position_program(), f"mat_{name}", frame, (blocks, 1, 1), (THREADS, 1, 1))
+    return in_blocks(position_program(), f"mat_{name}", frame, blocks)
 
 
 def prepare_within(at: Operand, low: int, high: int) -> Callable[..., bool]:
     """Return ``call(at, ...)``: whether all packed integers are in ``range(low, high)``."""
     n = at.layout.size
-    blocks = min(BLOCKS, -(-n // THREADS))
-    return finding_nothing(_positions("outside", (n, low, high), blocks), 1)
+    return finding_nothing(_positions("outside", (n, low, high), min(BLOCKS, blocks_for(n))), 1)
 
 
 # Items at positions combined with others, in a fixed order
@@ -244,6 +241,5 @@ def prepare_accumulate(at: Operand, source: Operand, x: Operand, rule: str,
                          tuple(WAYS))
     kind = type_of(x.dtype)
     frame = (*found.frame, 0, *steps, n, strides[0], list(lines()).index(rule))
-    grid = -(-found.items // THREADS), 1, 1
-    return CudaKernel(accumulating_program(kind), f"mat_accumulate_{kind}_{found.way}", frame, grid,
-                      (THREADS, 1, 1))
+    return in_blocks(accumulating_program(kind), f"mat_accumulate_{kind}_{found.way}", frame,
+                     blocks_for(found.items))

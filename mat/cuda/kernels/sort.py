@@ -16,13 +16,12 @@ from math import prod
 from ...layout.merged_axes import ReductionAxis, merged
 from ...support.dtypes import BOOL, BY_CHAR, BY_NAME, DISTINCT
 from ...support.types import Function, Operand
-from ..runtime.kernel import CudaKernel
+from ..runtime.kernel import THREADS, CudaKernel, blocks_for, in_blocks
 from ..runtime.nvrtc import Program
 from .reduce import axes_frame, other_reduction_axes
 from .scan import nothing
 from .selection import prepare_accumulate
 
-THREADS = 256  # as in the kernels
 TILE = 1024  # elements that a block sorts at once
 INDEX = 4  # bytes of an index in the workspace
 KINDS = tuple(BY_CHAR[char].suffix for char in DISTINCT if char != BOOL)  # that are compared
@@ -85,8 +84,7 @@ def prepare_sort(x: Operand, out: Operand, axis: int, descending: bool,
                  widths[number], _OPERANDS if first else (number - 1) % 2,
                  _OPERANDS if last else number % 2, elements, int(descending),
                  *axes_frame(others), *([areas] if by_digits else [])]
-        return CudaKernel(program(way, kind), f"{name}_{stage}", frame, (blocks, 1, 1),
-                          (THREADS, 1, 1), room=room, then=then)
+        return in_blocks(program(way, kind), f"{name}_{stage}", frame, blocks, room=room, then=then)
 
     then = None
     for number in reversed(range(len(widths))):
@@ -122,8 +120,7 @@ EACH, BLOCKS = 32, 1024  # integers of a thread at least, blocks at most, where 
 
 def _launch(made_by: Program, name: str, frame: list[int], count: int,
             then: CudaKernel | None = None) -> CudaKernel:
-    return CudaKernel(made_by, name, frame, (-(-count // THREADS), 1, 1), (THREADS, 1, 1),
-                      then=then)
+    return in_blocks(made_by, name, frame, blocks_for(count), then=then)
 
 
 def prepare_searchsorted(a: Operand, v: Operand, out: Operand, right: bool) -> Function:
@@ -156,9 +153,8 @@ def prepare_bincount(x: Operand, out: Operand) -> Function:
     """Return the kernels that count equal integers."""
     frame = [x.size, out.size]
     if 0 < out.size <= min(ROOM, x.size):
-        blocks = min(BLOCKS, -(-x.size // (THREADS * EACH)))
-        counting = CudaKernel(COUNTING, "counting_few", [*frame, min(WARPS, ROOM // out.size)],
-                              (blocks, 1, 1), (THREADS, 1, 1))
+        counting = in_blocks(COUNTING, "counting_few", [*frame, min(WARPS, ROOM // out.size)],
+                             min(BLOCKS, blocks_for(x.size, EACH)))
     else:
         counting = _launch(COUNTING, "counting_bins", frame, x.size)
     return _launch(COUNTING, "counting_zeros", [out.size, 1], out.size, counting)

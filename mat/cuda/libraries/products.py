@@ -194,8 +194,7 @@ def prepare_gemv(letter: str, form: GemvForm, x: Layout, y: Layout) -> FactoredP
 def prepare_scale_vector(letter: str, layout: Layout) -> CudaKernel:
     """Prepare ``y <- beta y`` for a vector of that layout, called like `prepare_gemv`'s."""
     assert layout.vector is not None, "fits has let it through"
-    return prepare_scale(letter, (layout.size,), (layout.vector[1],), at=2,
-                         number=1).bind((1, 2, 4), (0, 3))
+    return _scaled(letter, (layout.size,), (layout.vector[1],))
 
 
 # Matrices

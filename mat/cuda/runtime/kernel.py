@@ -23,6 +23,7 @@ from .gpu import NOT_CURRENT, SCRATCH, DriverObject, Gpu, addresses, check
 from .nvrtc import Program
 
 OPERANDS, NUMBERS = 16, 24  # as in mat_call
+THREADS = 256  # of a block, of all kernels that do not say otherwise
 LONGEST_FRAME = 3 << 10  # bytes; all arguments of a kernel have to be below 4 KB
 # the offset of mat_call, after the pointers to the two structs; the size of all
 _CALL, _BYTES = 16, 16 + 8 * OPERANDS + 16 * NUMBERS
@@ -226,6 +227,17 @@ class CudaKernel:
             with gpu.current():
                 result = self.ready[gpu](packet[1], 0)
         check(result, self._what(), gpu)
+
+
+def in_blocks(program: Program, kernel: str, frame: Sequence[int], blocks: int, *, room: int = 0,
+              then: CudaKernel | None = None) -> CudaKernel:
+    """Return a kernel of so many blocks of `THREADS`."""
+    return CudaKernel(program, kernel, frame, (blocks, 1, 1), (THREADS, 1, 1), room=room, then=then)
+
+
+def blocks_for(items: int, each: int = 1) -> int:
+    """Return how many blocks it takes whose threads do `each` of the items."""
+    return -(-items // (THREADS * each))
 
 
 def launches_of(gpu: Gpu, make: Callable[[int, int], tuple[CudaLaunch, ...]], room: int,

@@ -21,17 +21,17 @@ from . import async_transfers, transfers
 from .blocks import At, DeviceBlock, ForeignBlock
 from .driver import driver
 from .gpu import Gpu, addresses, check
-from .kernel import CudaKernel
+from .kernel import blocks_for, in_blocks
 from .pinned import is_locked
-from .staging import PROGRAM, THREADS
+from .staging import PROGRAM
 
 
 def fill_kernel(handle: DeviceBlock, pattern: bytes, count: int) -> None:
     """Fill a block with `count` repetitions of `pattern`, of 8 or 16 bytes."""
     low, high = (int.from_bytes((pattern + pattern)[at:at + 8], "little", signed=True)
                  for at in (0, 8))
-    CudaKernel(PROGRAM, f"mat_fill_{len(pattern)}", (count, low, high),
-               (-(-count // THREADS), 1, 1), (THREADS, 1, 1)).bind((0,), ())(handle)
+    in_blocks(PROGRAM, f"mat_fill_{len(pattern)}", (count, low, high),
+              blocks_for(count)).bind((0,), ())(handle)
 
 
 def _pattern(value: Number, dtype: DType) -> tuple[bytes, int]:

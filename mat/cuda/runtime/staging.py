@@ -23,7 +23,7 @@ from ...support.types import Array, Bytes
 from .blocks import At
 from .driver import driver
 from .gpu import NOT_READY, DriverObject, Gpu, check
-from .kernel import CudaKernel
+from .kernel import blocks_for, in_blocks
 from .nvrtc import Program
 from .pinned import POOL
 
@@ -33,7 +33,6 @@ from .pinned import POOL
 
 PROGRAM = Program('#include "memory.cuh"\n')  # with the kernels that fill memory
 THIN, MANY = 64, 32  # bytes of a row at most, rows at least, for which the kernel pays
-THREADS = 256
 
 
 def programs() -> Iterable[Program]:
@@ -52,9 +51,9 @@ def move_rows(gpu: Gpu, to: tuple[int, int], source: tuple[int, int], shape: Int
     bits = width | to[0] | to[1] | source[0] | source[1] | 16
     word = bits & -bits
     n = count * width // word
-    kernel = CudaKernel(PROGRAM, f"mat_rows_{word}",
-                        (n, width // word, to[1] // word, source[1] // word),
-                        (-(-n // THREADS), 1, 1), (THREADS, 1, 1)).bind((0, 1), ())
+    kernel = in_blocks(PROGRAM, f"mat_rows_{word}",
+                       (n, width // word, to[1] // word, source[1] // word), blocks_for(n))
+    kernel.bind((0, 1), ())
     kernel(At(gpu, to[0]), At(gpu, source[0]))
 
 
