@@ -122,7 +122,7 @@ def test_programs_are_told_apart():
     *(f"{name}_inline.h" for name in ("bits", "float8", "normal", "philox", "trig", "trig_far",
                                       "vmath_arc", "vmath_f32", "vmath_f64", "vmath_log",
                                       "vmath_pow", "vmath_root")),
-    *(f"{name}.cuh" for name in ("axes", "convert", "elements", "functions", "half", "permute"))])
+    *(f"{name}.cuh" for name in ("axes", "convert", "elements", "functions", "memory", "permute"))])
 def test_headers_include_what_they_use(header):
     """They are included in any order; those for C, too, are compiled by `tests/cpu/test_native`."""
     assert Nvrtc().compile(f'#include "{header}"\n__global__ void kernel() {{}}\n', (), "sm_90")

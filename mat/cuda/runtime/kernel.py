@@ -14,12 +14,11 @@ from struct import Struct, pack
 from typing import TypeAlias
 
 from ...core.compiled import CudaLaunch, CudaLaunches, DriverCall
-from ...core.recorder import RECORDERS
 from ...errors import DeviceError
 from ...support.native import ffi
 from ...support.types import Arguments, CData, Number, Presented
 from .driver import driver
-from .gpu import NOT_CURRENT, SCRATCH, DriverObject, Gpu, addresses, check
+from .gpu import SCRATCH, DriverObject, Gpu, addresses, check
 from .nvrtc import Program
 
 OPERANDS, NUMBERS = 16, 24  # as in mat_call
@@ -82,24 +81,9 @@ class CudaKernel:
         return self
 
     def __call__(self, *values: Presented) -> None:
-        gather = self.gather
-        if gather is None:
-            gather = self._gather_for(values)
-        gpu: Gpu = values[self.there].gpu
-        launch = self.ready.get(gpu)
-        if (launch is None or self.room or self.then is not None or not gpu.alone
-                or RECORDERS):
-            self._launch_all(gpu, values)
-            return
-        try:
-            packet = self.idle.pop()
-        except IndexError:
-            packet = self._packet()
-        gather(packet[0], values, 0)
-        (status,) = launch(packet[1], 0)
-        if status:
-            self._retry(gpu, status, packet)
-        self.idle.append(packet)
+        if self.gather is None:
+            self._gather_for(values)
+        self._launch_all(values[self.there].gpu, values)
 
     def _launch_all(self, gpu: Gpu, values: Arguments) -> None:
         """Launch this kernel and those after it, with a workspace and on any device."""
@@ -129,7 +113,7 @@ class CudaKernel:
         (self.gather or self._gather_for(values))(packet[0], values, room)
         (status,) = launch(packet[1], 0)
         if status:
-            self._retry(gpu, status, packet)
+            self._failed(gpu, status)
         self.idle.append(packet)
 
     def _prepare(self, gpu: Gpu) -> Launch:
@@ -214,19 +198,14 @@ class CudaKernel:
         kinds += "dd" * len(self.numbers)
         kinds += "".join("16x" if k in there else "dd" for k in self.operands)
         self.there = there[0]
-        self.gather = gather = _gatherer(Struct("=" + kinds).pack_into, there, given)
+        put = Struct("=" + kinds).pack_into
+
+        def gather(data: bytearray, v: Arguments, room: int) -> None:
+            put(data, _CALL, *[v[k].address for k in there], room,
+                *[part for k in given for part in _pair(v[k])])
+
+        self.gather = gather
         return gather
-
-    def _retry(self, gpu: Gpu, status: DriverObject, packet: Packet) -> None:
-        """Launch again if the device was not the thread's current one, else raise the error.
-
-        A new thread has no current device, and others may have one of another library.
-        """
-        result: tuple[DriverObject, ...] = (status,)
-        if int(status) in NOT_CURRENT:
-            with gpu.current():
-                result = self.ready[gpu](packet[1], 0)
-        check(result, self._what(), gpu)
 
 
 def in_blocks(program: Program, kernel: str, frame: Sequence[int], blocks: int, *, room: int = 0,
@@ -251,29 +230,6 @@ def launches_of(gpu: Gpu, make: Callable[[int, int], tuple[CudaLaunch, ...]], ro
     if room <= SCRATCH or pool is None:
         return CudaLaunches(make, aligned, gpu.launching, gpu.scratch if room else None, None, None)
     return CudaLaunches(make, aligned, gpu.launching, None, partial(pool.take, room), pool.free)
-
-
-def _gatherer(put: Callable[..., None], there: tuple[int, ...], given: tuple[int, ...]) -> Gather:
-    """Return a function that packs addresses of `there`, the room, and the `given` numbers."""
-    i, j, h = (*there, 0, 0)[:3]
-    if not given and len(there) == 1:
-        return lambda data, v, room: put(data, _CALL, v[i].address, room)
-    if not given and len(there) == 2:
-        return lambda data, v, room: put(data, _CALL, v[i].address, v[j].address, room)
-    if not given and len(there) == 3:
-        return lambda data, v, room: put(data, _CALL, v[i].address, v[j].address, v[h].address,
-                                         room)
-
-    def gather(data: bytearray, v: Arguments, room: int) -> None:
-        put(data, _CALL, *[v[k].address for k in there], room,
-            *[part for k in given for part in _pair(v[k])])
-
-    def with_number(data: bytearray, v: Arguments, room: int) -> None:
-        value = v[given[0]]
-        put(data, _CALL, v[i].address, v[j].address, room,
-            *((value, 0.0) if type(value) is float else _pair(value)))
-
-    return with_number if len(given) == 1 and len(there) == 2 else gather
 
 
 def _pair(value: Number) -> tuple[float, float]:
