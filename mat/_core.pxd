@@ -83,6 +83,7 @@ cdef class HostBlocks:
     cdef public size_t largest
     cdef mat_allocate *allocate_block
     cdef mat_free *free_block
+    cdef list kept  # small arrays that were copies; one that nobody else has is used again
     cdef uintptr_t allocate(self, size_t nbytes)
     cdef void free(self, uintptr_t address, size_t nbytes) noexcept
     cdef object scalar(self, uintptr_t address, object dtype)
@@ -100,14 +101,16 @@ cdef class HostBlocks:
     cdef bint sort_lines(self, uintptr_t address, Py_ssize_t length, Py_ssize_t lines,
                          object dtype) noexcept
     cdef bint argsort_lines(self, uintptr_t target, uintptr_t address, Py_ssize_t length,
-                            Py_ssize_t lines, object dtype) noexcept
+                            Py_ssize_t lines, Py_ssize_t step, object dtype) noexcept
     cdef void count(self, uintptr_t address, Py_ssize_t count, int64_t first,
                     int64_t step) noexcept
+    cdef bint copy_integers(self, uintptr_t address, list numbers) except -1
     cdef void count_in_floats(self, uintptr_t address, Py_ssize_t count, double first,
                               double step) noexcept
     cdef bint copy_of_array(self, uintptr_t target, object value, size_t nbytes,
                             bint strided) except -1
     cdef object copied_array(self, uintptr_t source, tuple shape, object dtype, size_t nbytes)
+    cdef Py_ssize_t nbytes_of(self, object value) noexcept
     cdef bytes bytes_at(self, uintptr_t address, Py_ssize_t nbytes)
     cdef object array_at(self, uintptr_t address, tuple shape, tuple strides, object dtype,
                          bint writable)
@@ -121,6 +124,8 @@ cdef class HostBlocks:
     cdef Py_ssize_t first_true(self, uintptr_t address, Py_ssize_t n) noexcept
     cdef Py_ssize_t places_of(self, uintptr_t address, int size, tuple shape, uint64_t mask,
                               list targets, Py_ssize_t most) except -1
+    cdef bint pick(self, uintptr_t target, uintptr_t address, int size, Py_ssize_t n, list indices,
+                   tuple shape, tuple strides) except -1
     cdef void repeat(self, uintptr_t target, uintptr_t address, int size, Py_ssize_t n,
                      Py_ssize_t times) noexcept
     cdef bint add_at(self, uintptr_t target, Py_ssize_t rows, Py_ssize_t columns, uintptr_t index,

@@ -110,6 +110,7 @@ cdef class HostBlocks:
 
     def __cinit__(self):
         self.largest = PY_SSIZE_T_MAX  # bytes of a block; larger ones may be wanted in files
+        self.kept = [numpy.empty(0) for _ in range(4)]
 
     def use(self, uintptr_t allocate, uintptr_t free):
         """Set the addresses of `mat_host_allocate` and `mat_host_free`."""
@@ -228,9 +229,11 @@ cdef class HostBlocks:
         return mat_sort_lines(<PyObject *>dtype, <char *>address, length, lines)
 
     cdef bint argsort_lines(self, uintptr_t target, uintptr_t address, Py_ssize_t length,
-                            Py_ssize_t lines, object dtype) noexcept:
-        """Write the indices that sort each of such lines."""
-        return mat_argsort_lines(<PyObject *>dtype, <char *>address, length, lines,
+                            Py_ssize_t lines, Py_ssize_t step, object dtype) noexcept:
+        """Write the indices that sort each of lines whose elements are `step` elements apart: so
+        many lines begin side by side.
+        """
+        return mat_argsort_lines(<PyObject *>dtype, <char *>address, length, lines, step,
                                  <cnp.npy_intp *>target)
 
     cdef void count(self, uintptr_t address, Py_ssize_t count, int64_t first,
@@ -239,6 +242,10 @@ cdef class HostBlocks:
         cdef Py_ssize_t k
         for k in range(count):
             (<int64_t *>address)[k] = first + k * step
+
+    cdef bint copy_integers(self, uintptr_t address, list numbers) except -1:
+        """Write integers of 64 bits; return False if one is none of Python's, or too large."""
+        return put_integers(<int64_t *>address, numbers)
 
     cdef void count_in_floats(self, uintptr_t address, Py_ssize_t count, double first,
                               double step) noexcept:
@@ -279,18 +286,11 @@ cdef class HostBlocks:
 
     cdef object copied_array(self, uintptr_t source, tuple shape, object dtype, size_t nbytes):
         """Return an array of NumPy's with a copy of so many bytes; no code of Python runs."""
-        cdef cnp.npy_intp lengths[MOST_AXES]
-        cdef int k, axes = len(shape)
-        cdef cnp.ndarray made
-        if axes > MOST_AXES:
-            raise ValueError(f"NumPy's arrays have at most {MOST_AXES} axes, not {axes}")
-        for k in range(axes):
-            lengths[k] = shape[k]
-        Py_INCREF(dtype)  # the array gets that reference
-        made = PyArray_NewFromDescr(<PyTypeObject *>cnp.ndarray, <cnp.dtype>dtype, axes, lengths,
-                                    NULL, NULL, 0, NULL)
-        memcpy(cnp.PyArray_DATA(made), <const void *>source, nbytes)
-        return made
+        return array_with(self.kept, source, shape, dtype, nbytes)
+
+    cdef Py_ssize_t nbytes_of(self, object value) noexcept:
+        """Return the bytes of the elements of an array."""
+        return cnp.PyArray_NBYTES(<cnp.ndarray>value)
 
     cdef bytes bytes_at(self, uintptr_t address, Py_ssize_t nbytes):
         """Return a copy of so many bytes."""
@@ -410,6 +410,14 @@ cdef class HostBlocks:
                 index[a] = 0
                 a -= 1
         return found
+
+    cdef bint pick(self, uintptr_t target, uintptr_t address, int size, Py_ssize_t n, list indices,
+                   tuple shape, tuple strides) except -1:
+        """Write n elements of a layout that begins at an address, by the addresses of n integers of
+        64 bits for each axis, or 0 for its begin; return False if an integer is out of range.
+        """
+        return pick_elements(<char *>target, <const char *>address, size, n, indices, shape,
+                             strides)
 
     cdef void repeat(self, uintptr_t target, uintptr_t address, int size, Py_ssize_t n,
                      Py_ssize_t times) noexcept:

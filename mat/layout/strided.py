@@ -300,6 +300,8 @@ class Layout:
         """Return the same elements in another shape, one of whose lengths may be -1: inferred."""
         if not self.contiguous or not isinstance(shape, tuple | int):
             return self.reshape(shape)
+        if type(shape) is int and shape == -1:
+            return self.flat()
         lengths = shape if isinstance(shape, tuple) else (shape,)
         if not self._has_size_of(lengths):
             lengths = with_inferred(lengths, self.size)

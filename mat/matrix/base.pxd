@@ -15,7 +15,7 @@ cdef Maker _maker
 cdef LiveObjects _mats
 cdef bint _is_compiled
 cdef dict _FORMS, _RESULTS
-cdef list _OWN, _TABLES
+cdef list _OWN, _TABLES, _LAST
 cdef HostBlocks _blocks
 cdef Lock _changing
 cdef Storage _closed
@@ -37,8 +37,9 @@ cdef class Form:
 
 @cython.locals(k=int)
 cpdef bint is_numpys(object dtype) except -1
-@cython.locals(form=Form, forms=dict, own=bint)
+@cython.locals(number=int, place=Py_ssize_t, last=Form)
 cpdef Form form_of_result(tuple shape, object dtype)
+cdef Form _form_in(dict forms, object key, tuple shape, object dtype)
 cdef Form _form(Layout layout, object dtype, bint whole, bint writable)
 
 

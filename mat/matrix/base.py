@@ -90,6 +90,8 @@ for _type in ELEMENT_TYPES:
     if _type.char not in EXTENSIONS:
         _OWN[np.dtype(_type.name).num] = np.dtype(_type.name)
 FORMS_OF_FLOAT64 = _TABLES[_float64.num]
+# the forms that were found last, by the numbers of dtype and axes: to hash a shape takes long, too
+_LAST: list[Form | None] = [None] * 128
 
 
 def is_numpys(dtype: DType) -> bool:
@@ -100,9 +102,19 @@ def is_numpys(dtype: DType) -> bool:
 
 def form_of_result(shape: Ints, dtype: DType) -> Form:
     """Return the form of a new Mat."""
-    own = is_numpys(dtype)
-    forms = _TABLES[_blocks.number_of(dtype)] if own else _RESULTS
-    key: object = shape if own else (shape, dtype)
+    if not is_numpys(dtype):
+        return _form_in(_RESULTS, (shape, dtype), shape, dtype)
+    number = _blocks.number_of(dtype)
+    place = number + 32 * (len(shape) & 3)
+    last: Any = _LAST[place]
+    if last is None or (last.shape is not shape and last.shape != shape):
+        last = _LAST[place] = _form_in(_TABLES[number], shape, shape, dtype)
+    found: Form = last
+    return found
+
+
+def _form_in(forms: dict[object, Form], key: object, shape: Ints, dtype: DType) -> Form:
+    """Return the form of a new Mat, which `forms` has if it has been made."""
     form = forms.get(key)
     if form is None:
         check_extent(shape)
@@ -119,6 +131,7 @@ def _form(layout: Layout, dtype: DType, whole: bool, writable: bool) -> Form:
             _RESULTS.clear()
             for table in _TABLES:
                 table.clear()
+            _LAST[:] = [None] * 128
         form = _FORMS.setdefault(key, Form(layout, dtype, whole, writable))
     return form
 

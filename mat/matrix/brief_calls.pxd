@@ -1,5 +1,6 @@
 cimport cython
 
+from mat._core cimport HostBlocks
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport MatBase, is_numpys
 from mat.matrix.brief_copies cimport none_else
@@ -9,13 +10,15 @@ from mat.matrix.exports cimport copied_array
 from mat.matrix.reading cimport rebuilt
 from mat.matrix.storage cimport Storage
 
-cdef frozenset _PLAIN, _NESTS, _METHODS
+cdef frozenset _PLAIN, _METHODS
+cdef HostBlocks _blocks
 cdef set _known
 cdef dict _inside
 cdef object _mat, _ndarray, _generic, _not_brief
 cdef Py_ssize_t _MOST_RESULT
 
 
+cdef bint _is_nest(object kind)
 @cython.locals(items=list)
 cdef object _copied(object value, bint writable)
 cdef object _array_copied(MatBase view, bint writable)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy._core.multiarray import c_einsum
 
+from ..core.compiled import BLOCKS
 from ..support.types import Arguments, Array, Function, Keywords, Operand
 from .base import is_numpys
 from .brief_copies import none_else
@@ -25,18 +26,22 @@ NOT_BRIEF: Any = object()  # what `call_briefly` returns where it has done nothi
 _MOST_RESULT = 1 << 14  # bytes of a result that are copied to memory of ours
 # types of arguments that contain no arrays and run no code
 _PLAIN = frozenset((int, float, complex, bool, str, type(None), type, slice, np.dtype))
-_NESTS = frozenset((list, tuple))
 # NumPy's functions that only call the method of their first argument with this name, with the
 # others in the same order
 _METHODS = frozenset((
-    np.argmax, np.argmin, np.argsort, np.cumprod, np.cumsum, np.nonzero, np.repeat, np.round,
-    np.searchsorted, np.take, np.trace))
+    np.argmax, np.argmin, np.argpartition, np.argsort, np.cumprod, np.cumsum, np.nonzero,
+    np.repeat, np.round, np.searchsorted, np.take, np.trace))
 # by a function of NumPy's: what it calls once it has found out that no argument is of another class
 _INSIDE: dict[Function, Function] = {np.einsum: c_einsum}
 # with types of C
 _mat = Mat
 _ndarray, _generic, _not_brief = np.ndarray, np.generic, NOT_BRIEF
-_known, _inside = KNOWN, _INSIDE
+_known, _inside, _blocks = KNOWN, _INSIDE, BLOCKS
+
+
+def _is_nest(kind: object) -> bool:
+    """Return whether a type is that of lists or tuples; compiled, quicker than `in`."""
+    return kind is list or kind is tuple
 
 
 def _copied(value: Operand, writable: bool) -> Operand:
@@ -44,14 +49,13 @@ def _copied(value: Operand, writable: bool) -> Operand:
     kind = type(value)
     if kind is _mat:
         return _array_copied(value, writable)
-    if kind in _PLAIN or kind is _ndarray or isinstance(value, _generic):
-        return value
-    if kind not in _NESTS:
+    if not _is_nest(kind):
+        if kind is int or kind in _PLAIN or kind is _ndarray or isinstance(value, _generic):
+            return value
         return _not_brief
     items: list[Operand] = []
     for v in value:
-        kind_of_item = type(v)
-        item = _not_brief if kind_of_item in _NESTS else _copied(v, writable)
+        item = _not_brief if _is_nest(type(v)) else _copied(v, writable)
         if item is _not_brief:
             return item
         items.append(item)
@@ -72,7 +76,7 @@ def _enabled(values: Any) -> bool:
             view = value
             if not view.device_enabled:
                 return False
-        elif kind in _NESTS and not _enabled(value):
+        elif _is_nest(kind) and not _enabled(value):
             return False
     return True
 
@@ -82,10 +86,11 @@ def _with_mats(value: Operand, enabled: bool) -> Operand:
     kind = type(value)
     if kind is _ndarray:
         return _mat_of(value, enabled)
-    if isinstance(value, _generic):
-        return _mat_of(np.asarray(value), enabled)
-    if not isinstance(value, (list, tuple)):
-        return value
+    if not _is_nest(kind):
+        if isinstance(value, _generic):
+            return _mat_of(np.asarray(value), enabled)
+        if not isinstance(value, (list, tuple)):
+            return value
     items: list[Operand] = []
     for v in value:
         item = _with_mats(v, enabled)
@@ -97,7 +102,7 @@ def _with_mats(value: Operand, enabled: bool) -> Operand:
 
 def _mat_of(value: Array, enabled: bool) -> Operand:
     """Return a Mat with the elements of an array, or `NOT_BRIEF`."""
-    made: Any = copy_of_array(value, "C") if value.nbytes <= _MOST_RESULT else None
+    made: Any = copy_of_array(value, "C") if _blocks.nbytes_of(value) <= _MOST_RESULT else None
     if made is None:
         if value.dtype not in _known:
             return _not_brief

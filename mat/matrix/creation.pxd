@@ -6,6 +6,7 @@ from mat._core cimport HostBlocks, Maker
 from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase, form_of_result, is_numpys
+from mat.matrix.brief_copies cimport none_else
 from mat.matrix.foreign_storage cimport ForeignStorage
 from mat.matrix.storage cimport Storage
 from mat.support.options cimport Options, current
@@ -32,10 +33,16 @@ cpdef object over_memory(object a, object flat, bint owned)
 @cython.locals(form=Form, made=MatBase, storage=Storage, nbytes=Py_ssize_t, address=uintptr_t)
 cpdef object copy_of_array(object a, object order)
 
-@cython.locals(form=Form, made=MatBase, storage=Storage, count=Py_ssize_t, address=uintptr_t,
-               first=cython.longlong, last=cython.longlong, by=cython.longlong)
+@cython.locals(made=MatBase, count=Py_ssize_t, first=cython.longlong, last=cython.longlong,
+               by=cython.longlong)
 cpdef object range_of_few(object start, object stop, object step)
 
-@cython.locals(made=MatBase, storage=Storage, count=Py_ssize_t, address=uintptr_t, first=double,
-               last=double, by=double, length=double)
+@cython.locals(made=MatBase, count=Py_ssize_t)
+cpdef MatBase vector_of_integers(list numbers)
+
+@cython.locals(made=MatBase, storage=Storage)
+cdef MatBase _written_vector(Py_ssize_t count, object dtype)
+
+@cython.locals(made=MatBase, count=Py_ssize_t, first=double, last=double, by=double,
+               length=double)
 cdef object _range_of_floats(object start, object stop, object step)

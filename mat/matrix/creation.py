@@ -24,6 +24,7 @@ from ..support.options import FLOAT64, current
 from ..support.types import Array, DType, DTypeLike, Number, ShapeLike
 from ..support.unbound import documented, unbound
 from .base import FORMS_OF_FLOAT64, FORMS_OF_NEW, MAKER, form_of_result, is_numpys
+from .brief_copies import none_else
 from .foreign_storage import ForeignStorage
 from .mat import Mat
 from .methods import method
@@ -254,13 +255,28 @@ def range_of_few(start: object, stop: object, step: object) -> Mat | None:
     count = (last - first + by - 1) // by if last > first else 0
     if 8 * count > MOST_AT_ONCE or _observers or not _blocks.enabled:
         return None
-    form = form_of_result((count,), _int64)
-    made: Mat = form.new(current().device_enabled, 0)
-    storage = made.storage
-    address = storage.ready(_array.mask, _array.bit, False, True)
-    if not address:
+    made = _written_vector(count, _int64)
+    if made is not None:
+        _blocks.count(made.storage.address, count, first, by)
+    return made
+
+
+def vector_of_integers(numbers: list[object]) -> Mat | None:
+    """Return a vector of a few of Python's integers; None for lists with others, or none."""
+    count = len(numbers)
+    if not 0 < 8 * count <= MOST_AT_ONCE or not none_else():
         return None
-    _blocks.count(address, count, first, by)
+    made = _written_vector(count, _int64)
+    return made if made is not None and _blocks.copy_integers(made.storage.address,
+                                                              numbers) else None
+
+
+def _written_vector(count: int, dtype: DType) -> Any:
+    """Return a new vector as one that has been written; None where it has no address."""
+    made: Mat = form_of_result((count,), dtype).new(current().device_enabled, 0)
+    storage = made.storage
+    if not storage.ready(_array.mask, _array.bit, False, True):
+        return None
     storage.fresh, storage.pristine = _array.mask, False
     return made
 
@@ -283,13 +299,9 @@ def _range_of_floats(start: object, stop: object, step: object) -> Mat | None:
         return None
     count = int(length)
     count += count < length
-    made: Mat = form_of_result((count,), _float64).new(current().device_enabled, 0)
-    storage = made.storage
-    address = storage.ready(_array.mask, _array.bit, False, True)
-    if not address:
-        return None
-    _blocks.count_in_floats(address, count, first, by)
-    storage.fresh, storage.pristine = _array.mask, False
+    made = _written_vector(count, _float64)
+    if made is not None:
+        _blocks.count_in_floats(made.storage.address, count, first, by)
     return made
 
 

@@ -214,6 +214,8 @@ def rebuilt(like: Operand, items: list[Operand]) -> Operand:
     kind = type(like)
     if kind is list:
         return items
+    if kind is tuple:
+        return tuple(items)
     return kind(*items) if hasattr(like, "_fields") else kind(items)
 
 

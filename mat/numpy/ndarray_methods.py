@@ -29,7 +29,7 @@ from ..support.types import File, Function, Number, Operand
 from ..support.unbound import DeferredSignature
 from .array_function import call_numpy, code_of
 from .registry import NO_VALUE
-from .short_calls import ShortMethod, TakeMethod, WritingMethod
+from .short_calls import ShortMethod, TakeMethod, WritingMethod, partitioned, put_in_order
 
 products = at_first_use("ops.linear.matmul")
 sorting = at_first_use("ops.indexing.sorting")
@@ -111,7 +111,6 @@ def sort(self: Mat, axis: int = -1, kind: str | None = None, order: None = None,
 bind("sort", WritingMethod(sorted_in_place, sort))
 
 
-@method("partition")
 def partition(self: Mat, kth: Operand, axis: int = -1, kind: str = "introselect",
               order: None = None) -> None:
     """Reorder the elements along an axis, in place, so that some are where sorting puts them.
@@ -140,7 +139,9 @@ def partition(self: Mat, kth: Operand, axis: int = -1, kind: str = "introselect"
     _write_by(np.ndarray.partition, self, kth, k, kind)
 
 
-@method("put")
+bind("partition", WritingMethod(partitioned, partition))
+
+
 def put(self: Mat, indices: Operand, values: Operand, mode: str = "raise") -> None:
     """Overwrite the elements with these row-major indices.
 
@@ -159,6 +160,9 @@ def put(self: Mat, indices: Operand, values: Operand, mode: str = "raise") -> No
         If an index is out of range.
     """
     _np.put(self, indices, values, mode)
+
+
+bind("put", WritingMethod(put_in_order, put))
 
 
 # Products and selections
@@ -250,7 +254,6 @@ def choose(self: Mat, *choices: Operand, out: Mat | None = None, mode: str = "ra
     return _np.choose(self, several, out=out, mode=mode)
 
 
-@method("compress")
 def compress(self: Mat, condition: Operand, axis: int | None = None,
              out: Mat | None = None) -> Mat:
     """Return the slices along an axis where `condition` is true.
@@ -270,11 +273,13 @@ def compress(self: Mat, condition: Operand, axis: int | None = None,
         `out`, or a new Mat.
     """
     if axis is not None:
-        as_axis(axis, self.ndim)
+        as_axis(axis, max(1, self.ndim))  # a number is taken as a vector of one
     return _np.compress(condition, self, axis=axis, out=out)
 
 
-@method("argpartition")
+bind("compress", ShortMethod(np.compress, compress, second=True))
+
+
 def argpartition(self: Mat, kth: Operand, axis: int | None = -1, kind: str = "introselect",
                  order: None = None) -> Mat:
     """Return the indices that would partition self along an axis.
@@ -299,6 +304,9 @@ def argpartition(self: Mat, kth: Operand, axis: int | None = -1, kind: str = "in
     if axis is not None:
         as_axis(axis, self.ndim)
     return _np.argpartition(self, kth, axis, kind)
+
+
+bind("argpartition", ShortMethod(np.argpartition, argpartition))
 
 
 # Bytes and files

@@ -9,7 +9,7 @@ from mat.ops.indexing.selection cimport taken_of, written
 from mat.ops.primitives.few_elements cimport leaves_dtype, places
 
 cdef list _in_use, _observers
-cdef object _mat, _not_brief, _nrm2, _result_type, _bool
+cdef object _mat, _not_brief, _nrm2, _result_type, _bool, _int64, _partition, _ALL, _BACK
 cdef dict _NO_KEYWORDS
 cdef Calls _product
 cdef dict _ways, _writers
@@ -81,6 +81,10 @@ cpdef object at_least_1d(object x)
 cpdef object at_least_2d(object x)
 cpdef object flat_places(object x)
 cpdef object rows_of_places(object x)
+cpdef object flipped(object x)
+cpdef object flipped_columns(object x)
+@cython.locals(view=MatBase)
+cpdef object squeezed(object x)
 @cython.locals(view=MatBase)
 cpdef object shape_of(object x)
 cpdef object rank_of(object x)
@@ -111,6 +115,9 @@ cpdef object called_shortly(object function, tuple args, dict kwargs)
 
 @cython.locals(view=MatBase, mask=MatBase)
 cpdef bint masked(tuple args) except -1
+@cython.locals(view=MatBase, at=MatBase, source=MatBase)
+cpdef bint put_in_order(tuple args) except -1
+cpdef bint partitioned(tuple args) except -1
 @cython.locals(view=MatBase, layout=Layout)
 cpdef bint diagonal_filled(tuple args) except -1
 cpdef bint written_shortly(object function, tuple args, dict kwargs) except -1
@@ -123,6 +130,7 @@ cdef class WritingMethod(MatMethod):
 
 cdef class ShortMethod(MatMethod):
     cdef object numpys
+    cdef bint second
     cdef object call_plainly(self, object x, object y, Py_ssize_t count)
     cdef object call_fully(self, tuple args, dict kwargs)
 

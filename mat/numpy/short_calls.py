@@ -37,8 +37,10 @@ from .registry import OF_MANY
 
 # with types of C
 _in_use, _observers, _mat, _not_brief = IN_USE, OBSERVERS, Mat, NOT_BRIEF
-_result_type, _bool = np.result_type, np.dtype(bool)
+_result_type, _bool, _int64 = np.result_type, np.dtype(bool), np.dtype(np.int64)
+_partition: Function = np.ndarray.partition
 _NO_KEYWORDS: Keywords = {}
+_ALL, _BACK = slice(None), slice(None, None, -1)
 
 
 class Way:
@@ -266,6 +268,28 @@ def at_least_2d(x: object) -> Operand:
     return found[None] if found is not None and len(found.layout.shape) == 1 else found
 
 
+def flipped(x: object) -> Operand:
+    """Return the view of a Mat that has axes with all of them reversed."""
+    shape = shape_of(x)
+    view: Any = x
+    return view[(_BACK,) * len(shape)] if shape else None
+
+
+def flipped_columns(x: object) -> Operand:
+    """Return the view of a Mat of two axes or more with the second one reversed."""
+    shape = shape_of(x)
+    view: Any = x
+    return view[_ALL, _BACK] if shape is not None and len(shape) > 1 else None
+
+
+def squeezed(x: object) -> Operand:
+    """Return the view of a Mat without axes of length 1."""
+    if type(x) is not _mat:
+        return None
+    view: Any = x
+    return view._view_of(view._seen().squeeze(None))
+
+
 def shape_of(x: object) -> Ints | None:
     """Return the shape of a Mat."""
     if type(x) is not _mat:
@@ -405,7 +429,9 @@ WAYS: dict[object, Way] = {
     np.concatenate: Along(joined, 0, True), np.stack: Along(stacked, 0, True),
     np.sort: Along(sorted_along, -1), np.ravel: Of(raveled),
     np.atleast_1d: Of(at_least_1d), np.atleast_2d: Of(at_least_2d), np.shape: Of(shape_of),
-    np.ndim: Of(rank_of), np.size: Of(size_of), np.iscomplexobj: Of(has_complex_dtype),
+    np.flip: Of(flipped), np.fliplr: Of(flipped_columns),
+    np.squeeze: Of(squeezed), np.ndim: Of(rank_of), np.size: Of(size_of),
+    np.iscomplexobj: Of(has_complex_dtype),
     np.clip: Of(few.clipped, 3, True), np.result_type: ResultType(), np.diag: Of(few.of_diagonal),
     np.linalg.norm: Of(length), np.ptp: Along(few.extent, None), np.tensordot: Of(contracted, 3),
     np.dot: Of(matrix_product, 2), np.vdot: Of(vector_product, 2), np.inner: Of(inner_product, 2),
@@ -427,6 +453,7 @@ _SHORTER: dict[object, tuple[Any, ...]] = {
 _ALONG: dict[object, tuple[Any, ...]] = {
     np.argsort: (arg_sorted, 1, -1, False), np.diff: (few.differenced, 1, -1, True),
     np.repeat: (few.repeated, 2, None, False),
+    np.compress: (selection.compressed, 2, None, False),
     np.roll: (few.rolled, 2, None, False), np.take: (selection.taken_of, 2, None, False)}
 _usual_of: list[Callable[[Function], int]] = []  # the only one
 
@@ -471,6 +498,31 @@ def masked(args: Arguments) -> bool:
     return written(view, mask, args[2], True) is not None
 
 
+def put_in_order(args: Arguments) -> bool:
+    """Write a number, or as many elements of the dtype, to the elements of a packed Mat with
+    row-major indices; return whether it was done.
+    """
+    if len(args) != 3 or type(args[0]) is not _mat or type(args[1]) is not _mat:
+        return False
+    view: Any = args[0]
+    at: Any = args[1]
+    if at.element_type is not _int64 or not view.storage.writable or not (
+            view.layout.contiguous and is_numpys(view.element_type)):
+        return False
+    if type(args[2]) is _mat:
+        source: Any = args[2]
+        if source.element_type is not view.element_type or source.layout.shape != at.layout.shape:
+            return False
+    elif not leaves_dtype(args[2], view.element_type.kind):
+        return False
+    return written(raveled(view), at, args[2], False) is not None
+
+
+def partitioned(args: Arguments) -> bool:
+    """Reorder few elements as NumPy's method does; return whether it was done."""
+    return write_briefly(_partition, args, _NO_KEYWORDS)
+
+
 def diagonal_filled(args: Arguments) -> bool:
     """Write a number to the diagonal of a matrix; return whether it was done."""
     if len(args) != 2 or type(args[0]) is not _mat:
@@ -484,8 +536,8 @@ def diagonal_filled(args: Arguments) -> bool:
 
 
 # by functions that write their first argument: what does so in the shortest way
-_writers: dict[object, Function] = {np.copyto: copied_to, np.putmask: masked,
-                                    np.fill_diagonal: diagonal_filled}
+_writers: dict[object, Function] = {np.copyto: copied_to, np.put: put_in_order,
+                                    np.putmask: masked, np.fill_diagonal: diagonal_filled}
 
 
 def written_shortly(function: Function, args: Arguments, kwargs: Keywords) -> bool:
@@ -512,17 +564,25 @@ class WritingMethod(MatMethod):
 
 
 class ShortMethod(MatMethod):
-    """A method that is NumPy's function `numpys` in its shortest way, or `function`."""
+    """A method that is NumPy's function `numpys` in its shortest way, or `function`; `second`: self
+    is the second argument of that.
+    """
 
-    def __init__(self, numpys: Function, function: Function) -> None:
+    def __init__(self, numpys: Function, function: Function, second: bool = False) -> None:
         MatMethod.__init__(self, function)
         self.numpys: Function = numpys
+        self.second: bool = second
 
     def call_plainly(self, x: Operand, y: Operand, count: int) -> Operand:
+        if self.second:
+            return called_shortly(self.numpys, (y, x), _NO_KEYWORDS) if count == 2 else None
         return called_shortly(self.numpys, (x,) if count == 1 else (x, y), _NO_KEYWORDS)
 
     def call_fully(self, args: Arguments, kwargs: Keywords) -> Operand:
-        found = called_shortly(self.numpys, args, kwargs)
+        given = args
+        if self.second and len(args) > 1:
+            given = (args[1], args[0], *args[2:])
+        found = called_shortly(self.numpys, given, kwargs)
         return self.function(*args, **kwargs) if found is None else found
 
 

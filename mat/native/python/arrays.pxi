@@ -17,18 +17,45 @@ cdef extern from *:
     }
 
     static int mat_argsort_lines(PyObject *type, char *at, npy_intp length, npy_intp lines,
-                                 npy_intp *to) {
+                                 npy_intp step, npy_intp *to) {
         PyArray_Descr *dtype = (PyArray_Descr *)type;
         PyArray_ArgSortFunc *argsort = PyDataType_GetArrFuncs(dtype)->argsort[NPY_QUICKSORT];
-        if (!argsort)
-            return 0;
-        for (npy_intp k = 0; k < lines; k++, at += length * PyDataType_ELSIZE(dtype)) {
-            for (npy_intp i = 0; i < length; i++)
-                to[k * length + i] = i;
-            if (argsort(at, to + k * length, length, NULL))
-                return 0;
+        npy_intp size = PyDataType_ELSIZE(dtype), sorted = 0;
+        npy_intp *room = step == 1 ? NULL : PyMem_Malloc(length * (sizeof(npy_intp) + size));
+        if (!argsort || (step != 1 && !room))
+            lines = -1;
+        for (; sorted < lines; sorted++) {
+            npy_intp first = sorted / step * step * length + sorted % step;
+            npy_intp *order = room ? room : to + first;
+            char *line = room ? (char *)(room + length) : at + first * size;
+            for (npy_intp i = 0; i < length; i++) {
+                order[i] = i;
+                if (room)
+                    memcpy(line + i * size, at + (first + i * step) * size, size);
+            }
+            if (argsort(line, order, length, NULL))
+                break;
+            for (npy_intp i = 0; room && i < length; i++)
+                to[first + i * step] = order[i];
         }
-        return 1;
+        PyMem_Free(room);
+        return sorted == lines;
+    }
+
+    /* an array of a list, as it was made, that has no other user; NULL if there is none */
+    static PyObject *mat_unused_of(PyObject *list, PyObject *dtype, int axes,
+                                   const npy_intp *lengths) {
+        for (Py_ssize_t k = 0; k < PyList_GET_SIZE(list); k++) {
+            PyArrayObject *array = (PyArrayObject *)PyList_GET_ITEM(list, k);
+            if (Py_REFCNT(array) == 1 && (PyObject *)PyArray_DESCR(array) == dtype
+                && PyArray_NDIM(array) == axes && !((PyArrayObject_fields *)array)->weakreflist
+                && PyArray_CHKFLAGS(array, NPY_ARRAY_OWNDATA | NPY_ARRAY_CARRAY_RO)
+                && PyArray_CompareLists(PyArray_DIMS(array), lengths, axes)) {
+                PyArray_ENABLEFLAGS(array, NPY_ARRAY_WRITEABLE);
+                return (PyObject *)array;
+            }
+        }
+        return NULL;
     }
 
     static PyObject *mat_view_of(PyObject *array) {
@@ -50,13 +77,40 @@ cdef extern from *:
         return 1;
     }
     """
+    PyObject *mat_unused_of(PyObject *, PyObject *, int, const cnp.npy_intp *) noexcept
     object mat_view_of(object)
     bint mat_is_like(object, object) noexcept
     bint mat_sort_lines(PyObject *, char *, Py_ssize_t, Py_ssize_t) noexcept
-    bint mat_argsort_lines(PyObject *, char *, Py_ssize_t, Py_ssize_t, cnp.npy_intp *) noexcept
+    bint mat_argsort_lines(PyObject *, char *, Py_ssize_t, Py_ssize_t, Py_ssize_t,
+                           cnp.npy_intp *) noexcept
 
 cdef enum:
     FIRST_FILLED = 16  # elements that are written one by one
+    MOST_KEPT = 2048  # bytes
+
+
+cdef object array_with(list kept, uintptr_t source, tuple shape, object dtype, size_t nbytes):
+    """See `HostBlocks.copied_array`; small arrays replace others in the list `kept`."""
+    cdef cnp.npy_intp lengths[MOST_AXES]
+    cdef int k, axes = len(shape)
+    cdef PyObject *unused = NULL
+    if axes > MOST_AXES:
+        raise ValueError(f"NumPy's arrays have at most {MOST_AXES} axes, not {axes}")
+    for k in range(axes):
+        lengths[k] = shape[k]
+    if nbytes <= MOST_KEPT:
+        unused = mat_unused_of(<PyObject *>kept, <PyObject *>dtype, axes, lengths)
+    if unused != NULL:
+        memcpy(cnp.PyArray_DATA(<cnp.ndarray>unused), <const void *>source, nbytes)
+        return <object>unused
+    Py_INCREF(dtype)  # the array gets that reference
+    made = PyArray_NewFromDescr(<PyTypeObject *>cnp.ndarray, <cnp.dtype>dtype, axes, lengths, NULL,
+                                NULL, 0, NULL)
+    memcpy(cnp.PyArray_DATA(<cnp.ndarray>made), <const void *>source, nbytes)
+    if nbytes <= MOST_KEPT:
+        kept.append(made)
+        del kept[0]
+    return made
 
 
 cdef inline void repeat(char *at, size_t done, size_t nbytes) noexcept:

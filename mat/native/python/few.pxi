@@ -184,3 +184,39 @@ cdef Py_ssize_t bytes_with(const uint8_t *x, Py_ssize_t n, uint64_t mask) noexce
         found += (x[k] & mask) != 0
         k += 1
     return found
+
+
+cdef bint pick_elements(char *target, const char *first, int size, Py_ssize_t n, list indices,
+                        tuple shape, tuple strides) except -1:
+    """See `HostBlocks.pick`."""
+    cdef Py_ssize_t lengths[MOST_AXES]
+    cdef Py_ssize_t steps[MOST_AXES]
+    cdef const int64_t *at[MOST_AXES]
+    cdef Py_ssize_t k, i, offset
+    cdef int a, axes = len(shape)
+    for a in range(axes):
+        lengths[a], steps[a] = shape[a], size * <Py_ssize_t>strides[a]
+        at[a] = <const int64_t *><uintptr_t>indices[a]
+    for k in range(n):
+        offset = 0
+        for a in range(axes):
+            i = at[a][k] if at[a] != NULL else 0
+            i += lengths[a] if i < 0 else 0
+            if not 0 <= i < lengths[a]:
+                return False
+            offset += i * steps[a]
+        memcpy(target + k * size, first + offset, size)
+    return True
+
+
+cdef bint put_integers(int64_t *to, list numbers) except -1:
+    """See `HostBlocks.copy_integers`."""
+    cdef int overflow = 0
+    for number in numbers:
+        if type(number) is not int:
+            return False
+        to[0] = PyLong_AsLongLongAndOverflow(number, &overflow)
+        if overflow:
+            return False
+        to += 1
+    return True

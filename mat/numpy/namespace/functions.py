@@ -63,7 +63,7 @@ def make_function(name: str, function: Function, qualified: str) -> Function:
         if kwargs:
             kwargs.pop("like", None)  # whose class would choose what makes the result
         plain = not kwargs or (len(kwargs) == 1 and "axis" in kwargs)
-        ready = joins and bool(args) and _is_of_mats(args[0])
+        ready = (joins or not at) and bool(args) and _is_of_mats(args[0])
         if ready or (plain and are_ready(args, at, True)):
             found = called_shortly(function, args, kwargs)
             if found is not None:

@@ -34,6 +34,7 @@ from ...support.types import Index, Keywords, Nested, Operand
 from ..engine.calls import may_meet
 from ..engine.operands import is_operand, shortened
 from ..primitives.elementwise import assign, fill
+from ..primitives.few_elements import picked
 from .selection import Selection, as_array_of, as_source, selected, selects_as_array
 
 _advanced = at_first_use("ops.indexing.advanced")
@@ -50,7 +51,9 @@ def _is_advanced(index: Index) -> bool:
         return False
     items = index if isinstance(index, tuple) else (index,)
     for item in items:  # compiled, a generator would cost as much as all the rest
-        if type(item) not in _BASIC and (isinstance(item, _ADVANCED) or selects_as_array(item)):
+        kind = type(item)
+        if kind is _mat or (kind not in _BASIC and (isinstance(item, _ADVANCED)
+                                                    or selects_as_array(item))):
             return True
     return False
 
@@ -205,8 +208,10 @@ def _gather(self: Mat, index: Index) -> Operand:
     there = _there(self, index, "getitem")
     if there is not None:
         return there.get()
-    chosen = _on_host(self, index) if type(index) is tuple else selected(self, index, 0)
-    found: Operand = None if chosen is None else chosen.get()
+    found: Operand = picked(self, index) if type(index) is tuple else None
+    if found is None:
+        chosen = _on_host(self, index) if type(index) is tuple else selected(self, index, 0)
+        found = None if chosen is None else chosen.get()
     if found is None:
         found = call_briefly(getitem, (self, index), _NO_KEYWORDS, True)
     return found if type(found) is _mat else _gather_by_numpy(self, index)

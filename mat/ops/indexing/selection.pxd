@@ -5,6 +5,7 @@ from mat._core cimport HostBlocks, KernelCall
 from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase, is_numpys
+from mat.matrix.creation cimport vector_of_integers
 
 cdef list _in_use, _observers
 cdef Registration _foreign
@@ -34,7 +35,7 @@ cdef SelectionKernels _kernels_for(Form form, int axis, int axes, Py_ssize_t cou
 @cython.locals(form=Form, found=Selection, mat=MatBase, axes=int, shape=tuple)
 cpdef Selection selected(MatBase view, object index, int axis)
 
-@cython.locals(mat=MatBase)
+@cython.locals(mat=MatBase, few=MatBase)
 cdef MatBase _as_index(object index)
 
 
@@ -87,6 +88,10 @@ cdef class Selection:
 cpdef object written(MatBase x, object index, object value, bint masked)
 @cython.locals(view=MatBase, at=MatBase, layout=Layout, chosen=Selection)
 cpdef object taken_of(object x, object indices, object axis)
+@cython.locals(layout=Layout)
+cdef MatBase _as_vector(MatBase view)
+@cython.locals(view=MatBase, mask=MatBase, chosen=Selection)
+cpdef object compressed(object condition, object x, object axis)
 
 
 cpdef object as_source(object value, object target)

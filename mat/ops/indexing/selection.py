@@ -26,7 +26,7 @@ from ...errors import ShapeError
 from ...facets.array import FOREIGN
 from ...layout.shapes import Ints, broadcast_shapes
 from ...matrix.base import Form, MatBase, form_of_result, is_numpys
-from ...matrix.creation import adopted
+from ...matrix.creation import adopted, vector_of_integers
 from ...matrix.mat import Mat
 from ...matrix.nested import as_array
 from ...matrix.with_facets import with_facets
@@ -134,6 +134,9 @@ def _as_index(index: Any) -> Mat | None:
             mat = mat.astype(_INDICES)
         return mat if mat.layout.contiguous else mat.copy()
     if kind is list:
+        few = vector_of_integers(index)
+        if few is not None:
+            return few
         index = _as_array(index)
     elif kind is not np.ndarray:
         index = None
@@ -377,26 +380,46 @@ def taken(x: Mat, indices: object, axis: int) -> Mat | None:
 
 def taken_of(x: object, indices: object, axis: object) -> Operand:
     """Return the same for int64, of an axis or, with None, of a packed Mat; None for others."""
-    if type(x) is not Mat or type(indices) is not Mat:
+    given = vector_of_integers(indices) if type(indices) is list else indices
+    if type(x) is not Mat or type(given) is not Mat:
         return None
     view: Any = x
-    at: Any = indices
+    at: Any = given
     layout = view.layout
     if at.element_type is not _INDICES or not at.layout.shape or not layout.size:
         return None
     if axis is None:
-        axis = 0
-        if len(layout.shape) != 1:
-            if not layout.contiguous:
-                return None
-            view = view._view_of(layout.reshaped(layout.size))
-    if type(axis) is not int or not 0 <= axis < len(view.layout.shape):
+        axis, view = 0, _as_vector(view)
+    if view is None or type(axis) is not int or not 0 <= axis < len(view.layout.shape):
         return None
     if _in_use:
         return _advanced.taken_there(view, at, axis)
     chosen = selected(view, at, axis)
     found = None if chosen is None else chosen.get()
     return view[at] if found is None and len(layout.shape) == 1 else found  # or its error
+
+
+def _as_vector(view: Mat) -> Mat | None:
+    """Return all elements of a packed Mat, or a vector as it is; None for others."""
+    layout = view.layout
+    if len(layout.shape) == 1:
+        return view
+    return view._view_of(layout.flat()) if layout.contiguous else None
+
+
+def compressed(condition: object, x: object, axis: object) -> Operand:
+    """Return the items of the first axis, or with None elements of a packed Mat, for which a vector
+    of as many bools is true; None for others.
+    """
+    if type(x) is not Mat or type(condition) is not Mat:
+        return None
+    mask: Any = condition
+    view: Any = x if axis is not None else _as_vector(x)
+    if view is None or mask.element_type is not _BOOL or len(mask.layout.shape) != 1 or not (
+            axis is None or (type(axis) is int and axis == 0)):
+        return None
+    chosen = selected(view, mask, 0)
+    return None if chosen is None else chosen.get()
 
 
 # The values that are assigned to a selection: converted to its dtype, and fitted to its shape

@@ -17,9 +17,12 @@ cdef Calls _assign
 cdef HostBlocks _blocks
 cdef dict _named, _NO_KEYWORDS
 cdef frozenset _HASHED
-cdef object _mat, _int64, _float16
+cdef object _mat, _int64, _float16, _bool
 cdef Py_ssize_t MOST_SORTED, _FEW
 cdef Registration _foreign
+
+@cython.locals(contiguous=bint)
+cdef MatBase _converted_plainly(MatBase x, object dtype, bint copy)
 
 @cython.locals(form=Form, made=MatBase)
 cpdef MatBase converted(MatBase x, object dtype)
@@ -27,8 +30,8 @@ cpdef MatBase converted(MatBase x, object dtype)
 @cython.locals(view=MatBase, layout=Layout, made=MatBase, storage=Cube, rank=Py_ssize_t)
 cpdef MatBase sorted_along(object x, object axis, bint stable=*)
 
-@cython.locals(view=MatBase, layout=Layout, made=MatBase, rank=Py_ssize_t, length=Py_ssize_t,
-               to=uintptr_t, address=uintptr_t)
+@cython.locals(view=MatBase, layout=Layout, made=MatBase, rank=Py_ssize_t, k=Py_ssize_t,
+               a=Py_ssize_t, step=Py_ssize_t, length=Py_ssize_t, to=uintptr_t, address=uintptr_t)
 cpdef MatBase arg_sorted(object x, object axis)
 
 @cython.locals(layout=Layout, storage=Storage, length=Py_ssize_t, to=uintptr_t)

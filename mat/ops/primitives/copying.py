@@ -32,6 +32,7 @@ MOST_SORTED = 1 << 16  # bytes that are copied while the GIL is kept, before the
 # with types of C
 _assign, _blocks, _named, _foreign = assign, BLOCKS, NAMED, FOREIGN
 _mat, _int64, _float16 = Mat, np.dtype(np.int64), np.dtype(np.float16)
+_bool = np.dtype(bool)
 _HASHED = frozenset((str, type))
 
 
@@ -133,6 +134,10 @@ def astype(self: Mat, dtype: DTypeLike, order: str | None = "K", casting: str = 
     kind = _named.get(dtype) if type(dtype) in _HASHED else None
     if kind is None:
         kind = as_dtype(dtype)
+    if order == "K" and casting == "unsafe" and kind is not _bool:
+        found = _converted_plainly(self, kind, copy)
+        if found is not None:
+            return found
     if casting == "same_value":
         return _with_same_values(self, kind, order, copy)
     if kind.kind == "b" and self.dtype.kind == "c":
@@ -146,6 +151,14 @@ def astype(self: Mat, dtype: DTypeLike, order: str | None = "K", casting: str = 
     if order == "K" and self.is_contiguous:
         return converted(self, kind)
     return copied_in_order(self, as_order(order, "astype"), kind)
+
+
+def _converted_plainly(x: Mat, dtype: DType, copy: bool) -> Mat | None:
+    """Return a Mat as it is, if it need not be copied, or a packed one converted; else None."""
+    contiguous = x._seen().contiguous
+    if x.element_type is dtype and not copy:
+        return x
+    return converted(x, dtype) if contiguous else None
 
 
 def converted(x: Mat, dtype: DType) -> Mat:
@@ -187,17 +200,20 @@ def arg_sorted(x: object, axis: object) -> Mat | None:
         return None
     view: Any = x
     layout, rank = view.layout, len(view.layout.shape)
-    if not rank or (axis != -1 and axis != rank - 1) or not layout.contiguous or not (
+    if not -rank <= axis < rank or not layout.contiguous or not (
             0 < layout.size <= _FEW and is_numpys(view.element_type)):
         return None
+    k, step = axis if axis >= 0 else axis + rank, 1
+    for a in range(k + 1, rank):
+        step *= layout.shape[a]
     made: Any = form_of_result(layout.shape, _int64).new(view.device_enabled, None)
     to = made.storage.ready(_foreign.mask, _foreign.bit, False, True)
     # no code of Python may run from here on, so that no Mat changes meanwhile
     address = view.storage.element_address(_foreign.mask, _foreign.bit)
-    length = layout.shape[rank - 1]
+    length = layout.shape[k]
     if not to or not address or view.layout is not layout or not _blocks.argsort_lines(
             to, address + layout.displacement * view.element_size, length, layout.size // length,
-            view.element_type):
+            step, view.element_type):
         return None
     made.storage.written(_foreign.mask)
     return made

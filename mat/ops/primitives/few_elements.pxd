@@ -38,6 +38,13 @@ cpdef object truths(object x)
                to=uintptr_t)
 cpdef object first_truth(object x)
 
+@cython.locals(view=MatBase, at=MatBase, like=MatBase, made=MatBase, layout=Layout,
+               storage=Storage, shape=tuple, first=Py_ssize_t, size=Py_ssize_t, k=Py_ssize_t,
+               enabled=bint, places=list, to=uintptr_t, address=uintptr_t)
+cpdef object picked(object x, tuple index)
+@cython.locals(at=MatBase, layout=Layout, address=uintptr_t)
+cdef object _address_of_index(object item, tuple shape)
+
 @cython.locals(of=MatBase, view=MatBase, layout=Layout, one=Layout, storage=Storage, given=Storage,
                made=MatBase, address=uintptr_t, address_of=uintptr_t, to=uintptr_t,
                size=Py_ssize_t)

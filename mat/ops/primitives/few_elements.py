@@ -164,6 +164,59 @@ def places(x: object) -> Operand:
     return tuple(found)
 
 
+def picked(x: object, index: tuple[object, ...]) -> Operand:
+    """Return the elements at int64 of one shape, or at an integer, along each axis."""
+    view: Any = x
+    layout, storage = view.layout, view.storage
+    if len(index) != len(layout.shape) or not none_else():
+        return None
+    like: Any = None
+    first, enabled = layout.displacement, view.device_enabled
+    for k, item in enumerate(index):
+        if type(item) is _mat:
+            at: Any = item
+            if at.element_type is not _int64 or not at.layout.contiguous or not at.layout.shape or (
+                    like is not None and at.layout.shape != like.layout.shape):
+                return None
+            like, enabled = at, enabled and at.device_enabled
+            at._locate()
+        elif type(item) is not int or not -layout.shape[k] <= item < layout.shape[k]:
+            return None
+        else:
+            first += (item + layout.shape[k] if item < 0 else item) * layout.strides[k]
+    if like is None or not 0 < like.layout.size <= _MOST:
+        return None
+    shape = like.layout.shape
+    made: Any = form_of_result(shape, view.element_type).new(enabled, None)
+    to = made.storage.ready(_array.mask, _array.bit, False, True)
+    view._locate()
+    # no code of Python may run from here on, so that no Mat changes meanwhile
+    address = storage.ready(_array.mask, _array.bit, True, False)
+    places = [_address_of_index(item, shape) for item in index]
+    if not to or not address or view.layout is not layout or view.storage is not storage or (
+            -1 in places):
+        return None
+    size = view.element_size
+    if not _blocks.pick(to, address + first * size, size, made.layout.size, places, layout.shape,
+                        layout.strides):
+        return None
+    made.storage.written(_array.mask)
+    return made
+
+
+def _address_of_index(item: object, shape: Ints) -> int:
+    """Return where the integers of an index are, 0 for one integer; -1 where they have moved."""
+    if type(item) is not _mat:
+        return 0
+    at: Any = item
+    layout = at.layout
+    address = at.storage.ready(_array.mask, _array.bit, True, False)
+    if not address or not layout.contiguous or layout.shape != shape:
+        return -1
+    found: int = address + 8 * layout.displacement
+    return found
+
+
 def searched(values: object, x: object) -> Operand:
     """Return before which of a few sorted elements each of a few others of their dtype comes."""
     if type(values) is not _mat or type(x) is not _mat or not none_else():

@@ -51,7 +51,10 @@ STATEMENTS = (  # of which some write z
     "xp.fabs(x)", "xp.add.reduce(x)", "xp.add.reduceat(x, i[:3])", "xp.add.at(z, i, 1)",
     "xp.add.outer(x[0], y[0])", "xp.divmod(x, 3)", "b.clip(0, 1)", "xp.positive(x)",
     "xp.copyto(z, x)", "x.cumsum()", "x.argsort()", "v.searchsorted(x)", "x.nonzero()",
-    "x.repeat(2)", "x.dot(x)", "v.dot(v)")
+    "x.repeat(2)", "x.dot(x)", "v.dot(v)", "z.put(i, 1)", "x.compress(b[0], 0)", "x.take([1, 2])",
+    "x[i, i]", "x[[1, 2]]", "x.argsort(0)", "x.argpartition(3)", "z.partition(3)", "xp.flip(x)",
+    "xp.fliplr(x)", "xp.squeeze(x[None])", "x.reshape(-1)", "x.astype(x.dtype, copy=False)",
+    "x.astype(int)", "x.round(1)")
 CREATION = (  # without operands
     "arange(0, 1, 0.1)", "arange(8)", "array([1.0, 2.0, 3.0])", "empty((8, 8)).shape", "eye(8)",
     "full((8, 8), 2.0)", "identity(8)", "linspace(0, 1, 8)", "logspace(0, 1, 8)", "zeros((8, 8))")
