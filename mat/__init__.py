@@ -139,7 +139,7 @@ _METHODS = {
 _AT_FIRST_USE = {name: module for module, names in _NAMES.items() for name in names.split()}
 for _name in ("debug", "cpu.blas_kernels", "cpu.conv", "cpu.integer_matmul",
               "cpu.permute", "cpu.reduce",
-              "numpy.composites.selection", "numpy.composites.ufuncs",
+              "numpy.composites.einsum", "numpy.composites.selection", "numpy.composites.ufuncs",
               "ops.indexing.accumulate_at", "ops.indexing.advanced", "ops.indexing.gathering",
               "ops.indexing.sorting", "ops.linear.blocked",
               "ops.primitives.cut_reduce",

@@ -12,7 +12,7 @@ cdef list _in_use, _observers
 cdef object _mat, _not_brief, _nrm2, _result_type, _bool, _int64, _partition, _ALL, _BACK
 cdef dict _NO_KEYWORDS
 cdef Calls _product
-cdef dict _ways, _writers
+cdef dict _products, _ways, _writers
 cdef Py_ssize_t _FEW
 cdef set _of_many
 
@@ -108,6 +108,8 @@ cpdef object vector_product(object a, object b)
 cpdef object matrix_product(object a, object b)
 @cython.locals(one=MatBase, other=MatBase, shape=tuple)
 cpdef object inner_product(object a, object b)
+@cython.locals(one=MatBase, other=MatBase)
+cpdef object product_by_einsum(object subscripts, object a, object b)
 @cython.locals(one=MatBase, other=MatBase)
 cpdef object contracted(object a, object b, object axes)
 @cython.locals(way=Way)

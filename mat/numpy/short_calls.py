@@ -343,6 +343,8 @@ class ResultType(Way):
 
 # operations that many programs do without
 _product: Calls | None = None
+# whether subscripts mean a product of matrices, for two numbers of axes
+_products: dict[tuple[str, int, int], bool] = {}
 _nrm2: Function | None = None
 
 
@@ -398,6 +400,26 @@ def inner_product(a: Operand, b: Operand) -> Mat | None:
     return product().make((a, b if len(shape) == 1 else other.T, None))
 
 
+def product_by_einsum(subscripts: object, a: object, b: object) -> Mat | None:
+    """Return NumPy's ``einsum(subscripts, a, b)`` if that is ``a @ b`` of Mats of floats."""
+    if type(subscripts) is not str or type(a) is not _mat or type(b) is not _mat:
+        return None
+    one: Any = a
+    other: Any = b
+    if one.element_type is not other.element_type or one.element_type.char not in BLAS_TYPES:
+        return None
+    key = subscripts, len(one.layout.shape), len(other.layout.shape)
+    means = _products.get(key)
+    if means is None:
+        if len(_products) >= _FEW:
+            _products.clear()
+        means = plugin("numpy.composites.einsum").means_product(*key)
+        _products[key] = means
+    if not means or one.layout.shape[-1] != other.layout.shape[-2 if key[2] > 1 else 0]:
+        return None
+    return a @ b if _in_use else product().make((a, b, None))
+
+
 def contracted(a: Operand, b: Operand, axes: Operand) -> Mat | None:
     """Return NumPy's ``tensordot(a, b, 1)`` if that is ``a @ b`` of Mats, else None."""
     if type(axes) is not int or axes != 1 or type(a) is not _mat or type(b) is not _mat:
@@ -443,6 +465,7 @@ _FEW = 1 << 12  # elements
 # what is shorter than a call of NumPy, by its function: of how many arguments, and what those after
 # them may be
 _SHORTER: dict[object, tuple[Any, ...]] = {
+    np.einsum: (product_by_einsum, 3),
     np.bincount: (few.counted,), np.nonzero: (few.places,), np.flatnonzero: (flat_places,),
     np.argwhere: (rows_of_places,), np.round: (few.rounded,),
     np.trace: (few.traced, 1, (0, 0, 1)), np.array_equal: (few.all_equal, 2),

@@ -485,7 +485,9 @@ def test_few_elements_are_sorted_where_they_are(dtype, shape, rng):
         x, b = mat.array(np.stack([a, a])), a.copy()
         x[0].sort(axis)
         b.sort(axis)
-        assert x[0].tobytes() == b.tobytes()
+        assert_array_equal(x[0].to_numpy(), b)
+        if dtype != "float16":  # of which NumPy may write another NaN
+            assert x[0].tobytes() == b.tobytes()
         assert_array_equal(x[1].to_numpy(), a)
         view = x[1, ..., ::-1]
         view.sort(axis=axis)

@@ -20,8 +20,6 @@ from .ordinary_calls import THERE, arrays
 ROOT = Path(mat.__file__).parent
 OPS = str(ROOT / "ops")
 ABOVE = (str(ROOT / "numpy"), str(ROOT / "interop"))
-# NumPy's modules are changed as they are imported
-IMPORTING = str(ROOT / "numpy" / "importing.py")
 
 
 class UpwardCalls:
@@ -42,11 +40,13 @@ class UpwardCalls:
         """Look for who has called, through NumPy, a function of the folder above."""
         code = frame.f_code
         if event != "call" or not code.co_filename.startswith(self.above) or (
-                code.co_filename == IMPORTING):
+                code.co_name == "<module>"):  # imported at its first use
             return
         caller = frame.f_back
         while caller is not None:
             file = caller.f_code.co_filename
+            if caller.f_code.co_qualname.startswith("Ufunc."):  # of a class of the folder above
+                return
             if file.startswith(self.below):
                 place = f"{Path(file).name}:{caller.f_lineno} {caller.f_code.co_name}"
                 self.found.add((place, f"{Path(code.co_filename).name} {code.co_name}"))

@@ -27,6 +27,7 @@ from ...support.plugins import at_first_use
 from ...support.types import Arguments, DTypeLike, Keywords, Operand
 from ..operands import as_dtype, as_mats, is_there
 from ..registry import Result, implements
+from ..short_calls import product_by_einsum
 from .products import numpy_tensordot
 
 products = at_first_use("ops.linear.matmul")
@@ -98,7 +99,7 @@ def _at_once(subscripts: Operand, *operands: Operand) -> Result:
         return None if axes is None else reduce.sum(operands[0], axes)
     if len(operands) != 2:
         return None
-    product = _matrix_product(subscripts, *operands)
+    product = product_by_einsum(subscripts, *operands)
     # by NumPy's loop, which takes 0.6 times as long as products do
     if product is None and not IN_USE and type(subscripts) is str and (
             _is_of_rows(subscripts) or _is_in_small_batches(subscripts, *operands)):
@@ -114,21 +115,8 @@ def _view(subscripts: str, x: Mat) -> Mat | None:
     return _ordered(_diagonal(x, names[0]), names[1])
 
 
-def _matrix_product(subscripts: Operand, a: Operand, b: Operand) -> Mat | None:
-    """Return ``a @ b`` if the subscripts of two Mats of one dtype mean that, else None."""
-    if type(a) is not Mat or type(b) is not Mat or type(subscripts) is not str:
-        return None
-    one, other, dtype = a.layout.shape, b.layout.shape, a.element_type
-    if not _is_matrix_product(subscripts, len(one), len(other)):
-        return None
-    if one[-1] != other[-2 if len(other) > 1 else 0] or (
-            b.element_type is not dtype or dtype.char not in BLAS_TYPES):
-        return None
-    return a @ b
-
-
 @cache
-def _is_matrix_product(subscripts: str, of_a: int, of_b: int) -> bool:
+def means_product(subscripts: str, of_a: int, of_b: int) -> bool:
     """Return whether `subscripts` of at most two axes mean a product of matrices or vectors."""
     if not 0 < of_a < 3 or not 0 < of_b < 3:
         return False

@@ -57,18 +57,19 @@ def make_function(name: str, function: Function, qualified: str) -> Function:
     at = () if not converts else tuple(
         k for k, n in enumerate(names) if n in OPERANDS or n in SEQUENCES
         ) if names else tuple(range(MOST_READY))
-    adapts = function in _ADAPTING
+    adapts, of_nests = function in _ADAPTING, joins or not at
 
     def call(*args: Operand, **kwargs: Operand) -> Operand:
         if kwargs:
             kwargs.pop("like", None)  # whose class would choose what makes the result
         plain = not kwargs or (len(kwargs) == 1 and "axis" in kwargs)
-        ready = (joins or not at) and bool(args) and _is_of_mats(args[0])
-        if ready or (plain and are_ready(args, at, True)):
+        near = plain and are_ready(args, at, True)
+        nested = not near and of_nests and bool(args) and _is_of_mats(args[0])
+        if near or nested:
             found = called_shortly(function, args, kwargs)
             if found is not None:
                 return found
-        if ready or (plain and are_ready(args, at, adapts)):
+        if nested or (near and (adapts or are_ready(args, at, False))):
             found = call_in_full(function, args, kwargs)
         else:
             if name not in _AS_THEY_ARE and _are_foreign(function, args, kwargs):
