@@ -55,15 +55,7 @@ def in_blocks(function: Function) -> Function:
     """Return a function of Mats and numbers that the host computes as in a block of `mat.fused`, if
     their elements are more than its caches keep from one operation to the next.
     """
-    @wraps(function)
-    def call(*operands: Operand) -> Result:
-        if in_use() is not CPU or _is_a_part() or not any(
-                isinstance(x, Mat) and x.size >= _MANY for x in operands):
-            return function(*operands)
-        with plugin("ops.expressions.block").fused():
-            return function(*operands)
-
-    return call
+    return _fused_if(_are_many, function)
 
 
 def in_lines(function: Function) -> Function:
@@ -83,9 +75,14 @@ def in_one_pass(function: Function) -> Function:
     """Return a function that reduces what it computes of its operands, Mats and other values, as in
     a block of `mat.fused` where these are large for a device, or large files of the host.
     """
+    return _fused_if(_are_large, function)
+
+
+def _fused_if(condition: Function, function: Function) -> Function:
+    """Return a function that computes operands in a fused block if `condition` holds for them."""
     @wraps(function)
     def call(*operands: Operand) -> Result:
-        if not _are_large(operands) or _is_a_part():
+        if not condition(operands) or _is_a_part():
             return function(*operands)
         with plugin("ops.expressions.block").fused():
             return function(*operands)
@@ -104,6 +101,10 @@ def _limit_for(*operands: Operand) -> int | None:
     if limit is None or _TIMES * span_bytes(*operands) <= limit or _is_a_part():
         return None
     return limit
+
+
+def _are_many(operands: Arguments) -> bool:
+    return in_use() is CPU and any(isinstance(x, Mat) and x.size >= _MANY for x in operands)
 
 
 def _are_large(operands: Arguments) -> bool:
