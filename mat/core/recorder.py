@@ -154,8 +154,7 @@ class Recorder(Observer):
 
     def _is_allowed(self, view: ViewLike, direction: Direction) -> bool:
         """Return whether an access is within one that was opened for the capture."""
-        return any((direction is INPUT or allowed is not INPUT)
-                   and (other._sees_all() or is_same(other, view))
+        return any((direction is INPUT or allowed is not INPUT) and covers(other, view)
                    for other, allowed in self._allowed.get(id(view.storage), ()))
 
 
@@ -166,6 +165,16 @@ def is_same(one: Any, other: Any) -> bool:
         return False
     return bool(a is b or (a.displacement == b.displacement and a.shape == b.shape
                            and a.strides == b.strides))
+
+
+def covers(one: Any, other: Any) -> bool:
+    """Return whether a Mat sees all elements that another one of its storage does."""
+    if one._sees_all() or is_same(one, other):
+        return True
+    low, high = one._touched().bounds
+    first, last = other._touched().bounds
+    return bool(low <= first and last <= high
+                and one._touched_alone().covers(other._touched_alone()))
 
 
 def refuse_if_recorded(what: str, way: str = READ, *, while_captured: bool = False) -> None:

@@ -14,10 +14,10 @@ from weakref import ref
 
 from ..core.access_record import AccessRecord
 from ..core.compiled import THREADS
-from ..core.direction import INPUT, IO, OUTPUT, Direction, join
+from ..core.direction import INPUT, IO, OUTPUT, Direction
 from ..core.observers import OBSERVERS, Computation
 from ..core.pending import DEFERRALS
-from ..core.recorder import RECORDERS, DifferentCallError, Recorder, Use, is_same
+from ..core.recorder import RECORDERS, DifferentCallError, Recorder, Use, covers, is_same
 from ..devices.in_use import CPU, Device, Launches, compute_pending, in_use
 from ..errors import ConflictError, DTypeError, GraphError
 from ..layout.strided import Layout
@@ -59,16 +59,40 @@ class _Needs:
 
     __slots__ = ("reads", "view", "writes")
 
-    def __init__(self, view: Mat) -> None:
+    def __init__(self, view: Mat, reads: bool = False, writes: bool = False) -> None:
         self.view: Mat = view
-        self.reads: bool = False  # what was there before the call
-        self.writes: bool = False
+        self.reads: bool = reads  # what was there before the call
+        self.writes: bool = writes
 
     @property
     def direction(self) -> Direction:
         if not self.writes:
             return INPUT
         return IO if self.reads else OUTPUT
+
+    def excludes(self, other: _Needs) -> bool:
+        """Return whether the two cannot be accessed apart: one writes what the other one uses."""
+        one, two = self.view, other.view
+        return (one.storage is two.storage and (self.writes or other.writes)
+                and one._touched().meets(two._touched())
+                and one._touched_alone().meets(two._touched_alone()))
+
+    def joined(self, other: _Needs) -> _Needs:
+        """Return the use of a view that has the elements of both, and maybe what is between."""
+        reads, writes = self.reads or other.reads, self.writes or other.writes
+        for view, inner in ((self.view, other.view), (other.view, self.view)):
+            if covers(view, inner):
+                return _Needs(view, reads, writes)
+        return _Needs(_between(self.view, other.view), True, writes)
+
+
+def _between(one: Mat, other: Mat) -> Mat:
+    """Return the view of a storage from the first to the last element of two others."""
+    low, high = (one._touched() | other._touched()).bounds
+    base = min(one, other, key=lambda x: x.itemsize)
+    size, storage = base.itemsize, base.storage
+    each = storage.nbytes // storage.units
+    return base.over(Layout(((high - low) * each // size,), (1,), low * each // size))
 
 
 def needs_of(uses: Sequence[Use]) -> list[_Needs]:
@@ -93,27 +117,19 @@ def needs_of(uses: Sequence[Use]) -> list[_Needs]:
 
 
 def operands_of(uses: Sequence[Use], mats: Sequence[Mat]) -> list[Operand]:
-    """Return the accesses that `uses` need, those that write first."""
-    needs = needs_of(uses)
-    joined = _joined(needs)
-    found = [Operand(need.view, direction, mats)
-             for need, direction in zip(needs, joined, strict=True)]
-    return sorted(found, key=lambda operand: operand.direction is INPUT)
-
-
-def _joined(needs: list[_Needs]) -> list[Direction]:
-    """Return the directions: ``io`` for those that write a storage read by another one."""
-    every: dict[int, Direction] = {}
-    for need in needs:
-        key = id(need.view.storage)
-        every[key] = join(every.get(key, need.direction), need.direction)
-    return [every[id(need.view.storage)] if need.writes else INPUT for need in needs]
+    """Return the accesses that `uses` need: none conflicts with another one."""
+    found: list[_Needs] = []
+    for need in needs_of(uses):
+        while (other := next((one for one in found if one.excludes(need)), None)) is not None:
+            found.remove(other)
+            need = other.joined(need)
+        found.append(need)
+    return [Operand(need.view, need.direction, mats) for need in found]
 
 
 def are_covered(uses: Sequence[Use], accesses: Sequence[Use]) -> bool:
     """Return whether all that `uses` need is in `accesses`."""
-    return all(any(need.view.storage is view.storage
-                   and (view._sees_all() or is_same(need.view, view))
+    return all(any(need.view.storage is view.storage and covers(view, need.view)
                    and direction in (need.direction, IO)
                    for view, direction in accesses) for need in needs_of(uses))
 

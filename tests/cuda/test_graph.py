@@ -128,6 +128,28 @@ def test_parts_of_an_argument_and_other_mats(cuda, dev):
         same(part, wanted[1:])
 
 
+@pytest.mark.parametrize("step", [
+    lambda x, y: (x[1:].scal_(2), x[:, 1].fill_(3), None)[-1],
+    lambda x, y: (x[:, 1].fill_(3), x[1:].scal_(2), None)[-1],
+    lambda x, y: (x[:-1].scal_(0.5), x[1:].add_(y[:-1]), None)[-1],
+    lambda x, y: (x[:, 2].fill_(3), y.add_(x), None)[-1],
+    lambda x, y: (x[:, :3].add_(2), x[:, 1].add_(1), y[3:].add_(x[3:]), None)[-1],
+], ids=["rows and a column", "a column and rows", "rows and rows", "a column and all",
+        "columns in columns"])
+@pytest.mark.parametrize("rows", [40, 1000])
+def test_views_of_one_storage_that_overlap(cuda, dev, step, rows):
+    repeated, (x, y) = mat.graph(step), (mat.ones(rows, 40), mat.ones(rows, 40))
+    for _ in range(4):
+        repeated(x, y)
+    assert (repeated.recordings, repeated.replays) == (1, 2)
+    one, other = mat.ones(rows, 40), mat.ones(rows, 40)
+    with mat.use_device("cpu"):
+        for _ in range(4):
+            step(one, other)
+    assert x.equals(one)
+    assert y.equals(other)
+
+
 def test_results_are_the_arguments(cuda, dev):
     step = mat.graph(lambda x, y: [x.add_(1), (y, None)])
     for _ in range(3):
