@@ -103,6 +103,10 @@ class Archive:
             self.zip: Any = _zipfile().ZipFile(file)
             self.size: int = file.seek(0, 2)
             self.members: list[Member] = self._members()
+            file.seek(0)
+            if not self.members and file.read(4) == b"PK\x03\x04":
+                raise FormatError(f"{name} is a damaged archive: it has arrays, and its directory "
+                                  "has none")
         large = sum(m.info.file_size for m in self.members if m.info.compress_type == _DEFLATED)
         allowed = max(GROWTH_BYTES, GROWTH_RATIO * self.size) if most is None else most
         if large > allowed:

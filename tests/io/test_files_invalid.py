@@ -228,6 +228,7 @@ NPZ = {
     "giant, compressed": (archive([("x.npy", npy_file(described(shape="(1000000000000,)"),
                                                       bytes(8)))], compression=8),
                           "ends within"),
+    "directory of no bytes": (archive([("x.npy", ONE)])[:-10] + bytes(10), "directory has none"),
     "end of a directory alone": (b"PK\x05\x06" + bytes(8) + b"\x01\x00\x00\x00" + bytes(6),
                                  "damaged"),
 }
