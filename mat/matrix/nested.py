@@ -131,7 +131,7 @@ def no_numbers(obj: Nested, plain: Array) -> DTypeError:
     if not plain.ndim and isinstance(obj, Iterable):
         return DTypeError(f"{text}; mat.array(list(...)) takes its items")
     if plain.size and all(isinstance(item, int) for item in plain.flat):
-        if -1 << 63 <= min(plain.flat) and max(plain.flat) < 1 << 63:
+        if min(plain.flat) >= -1 << 63 and max(plain.flat) < 1 << 63:
             return DTypeError(f"{text}; with dtype='int64' objects are read as numbers")
         return DTypeError(f"{text}, since one does not fit 64 bits; dtype='float64' rounds it")
     if plain.size and all(isinstance(item, float | int) for item in plain.flat):
