@@ -54,7 +54,7 @@ class FileStorage(ForeignStorage):
     def __init__(self, flat: Array, pages: FilePages, writable: bool) -> None:
         super().__init__(flat.size, flat.dtype, 0)
         self.pages: FilePages | None = pages
-        compute_pending_of(pages)
+        update_file_of(pages)
         # where in the file the elements end
         self.end: int = address_of(flat) - pages.address + flat.nbytes
         self.writable = writable
@@ -97,17 +97,21 @@ class FileStorage(ForeignStorage):
         self.pages = None
 
 
-def compute_pending_of(pages: FilePages) -> None:
+def update_file_of(pages: FilePages) -> None:
     """Compute what expressions read or write of the same file through other pages: from now on the
-    elements can change without their storage.
+    elements can change without their storage. Private pages, of which devices' changes are not
+    noticed later, begin with what these have now.
     """
     if is_only_map(pages):
         return
     for storage in LIVE.all():
-        if isinstance(storage, FileStorage) and storage.pending is not None:
-            of_storage: Any = storage.pages
-            if of_storage is not None and of_storage.identity == pages.identity:
-                storage.pending.settle(storage, None, True)
+        of_storage: Any = storage.pages if isinstance(storage, FileStorage) else None
+        if of_storage is None or of_storage.identity != pages.identity:
+            continue
+        if storage.pending is not None:
+            storage.pending.settle(storage, None, True)
+        if not pages.shared:
+            storage.save()
 
 
 def over_file(a: Array) -> Mat:

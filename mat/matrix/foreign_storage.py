@@ -399,6 +399,7 @@ class ForeignStorage(Storage):
                 self.fetch_home()
 
     def drop_all(self) -> None:
+        self.settle_pending(True)  # before, as a device may compute it
         self.save()
         super().drop_all()
         self.shared = self.guarded = False

@@ -196,6 +196,28 @@ def test_what_a_device_computes_of_a_part_reaches_the_file(folder, end):
     assert_array_equal(np.load("x.npy"), expected)
 
 
+@devices
+@pytest.mark.parametrize("end", ["flush", "close"])
+def test_updates_that_wait_in_a_block_reach_the_file(folder, device, end):
+    x = mat.open_memmap("x.npy", "w+", shape=20_000)
+    with mat.use_device(device), mat.fused():
+        x += 1
+        x *= 3
+        getattr(x, end)()
+        assert (np.load("x.npy") == 3).all()
+
+
+@devices
+@pytest.mark.parametrize("mode", ["r", "r+", "c"])
+def test_a_second_map_begins_with_what_a_device_has_computed(folder, device, mode):
+    x = mat.open_memmap("x.npy", "w+", shape=(200, 100))
+    with mat.use_device(device):
+        x[3:5] += 1
+        x[7] = 2
+        assert mat.open_memmap("x.npy", mode).sum() == 400
+        assert x.sum() == 400
+
+
 def test_what_a_device_computes_reaches_the_file_at_exit(folder):
     program = ("import mat\n"
                "x = mat.open_memmap('x.npy', 'w+', 'int32', 5)\n"
