@@ -160,6 +160,8 @@ class ForeignStorage(Storage):
         if memory is self.adopted:
             if self.guarded:
                 self.call_home(view, memory, direction is not _input)
+                if self.away and direction is not _input:
+                    self.verify(view, False)  # a block that fails reverts to copies elsewhere
                 self.relax()
             return
         if self.adopted is not None:

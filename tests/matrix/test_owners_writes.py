@@ -418,3 +418,20 @@ def test_what_a_failed_block_left_is_no_write_of_the_owners(size, part):
         assert_array_equal(x, np.arange(float(size)) + 1)
     assert_array_equal(x, np.arange(float(size)) + 1)
     assert_array_equal(a, np.arange(float(size)) + 1)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("direction", ["io", "output"])
+def test_a_failed_block_does_not_revert_what_the_owner_wrote(device, way, size, direction):
+    a = np.zeros(size)
+    x = mat.from_numpy(a)
+    with use(device):
+        assert not (x * 2).any()
+        a[1] = 9
+        with suppress(ZeroDivisionError), x.facet("array", direction):
+            raise ZeroDivisionError
+        with pytest.raises(mat.TornError):
+            x.sum()
+        assert x.accept_torn()[1] == 9
+        assert (x * 2).sum() == 18
+    assert a[1] == a.sum() == 9
