@@ -9,8 +9,7 @@ from __future__ import annotations
 from ..cpu.elementwise import KernelPlaces
 from .kernels.compare import prepare_comparison
 from .kernels.conv import prepare_conv, prepare_conv_to_w, prepare_conv_to_x
-from .kernels.convert import prepare_convert
-from .kernels.copy import prepare_copy
+from .kernels.copy import prepare_convert, prepare_copy
 from .kernels.elementwise import prepare_elementwise, prepare_fill
 from .kernels.fold import FOLDS, FoldPart, RowProgram, is_of_rows, prepare_fold, prepare_rows
 from .kernels.integer_matmul import prepare_integer_matmul, prepare_scale, prepare_scale_sums
@@ -58,26 +57,33 @@ from .kernels.sort import (
 )
 from .kernels.user import UserKernel, prepare_user_kernel
 from .libraries.blas import COUNTS as LIMIT
-from .libraries.blas import prepare_dot, prepare_ger, prepare_syrk, prepare_trsm, vectors
-from .libraries.cublaslt import prepare_float8_product
-from .libraries.cufft import prepare_fourier
-from .libraries.decompose import prepare_eig, prepare_eigh, prepare_qr, prepare_svd
-from .libraries.factor import (
-    prepare_cholesky,
-    prepare_inverse,
-    prepare_slogdet,
-    prepare_slogdets,
-    prepare_solution,
-)
-from .libraries.products import (
+from .libraries.blas import (
     ScaledSums,
     ScalingProduct,
     ThroughWider,
+    prepare_dot,
     prepare_either,
     prepare_gemm,
     prepare_gemm_batched,
     prepare_gemv,
+    prepare_ger,
     prepare_scale_vector,
+    prepare_syrk,
+    prepare_trsm,
+    vectors,
+)
+from .libraries.cublaslt import prepare_float8_product
+from .libraries.cufft import prepare_fourier
+from .libraries.factor import (
+    prepare_cholesky,
+    prepare_eig,
+    prepare_eigh,
+    prepare_inverse,
+    prepare_qr,
+    prepare_slogdet,
+    prepare_slogdets,
+    prepare_solution,
+    prepare_svd,
 )
 from .runtime.kernel import OPERANDS, CudaKernel
 from .runtime.nvrtc import Program

@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
-from mat.cuda.kernels import convert, elementwise
+from mat.cuda.kernels import copy, elementwise
 from mat.cuda.runtime.nvrtc import Nvrtc, Program
 from mat.support.cuda_probe import LEAST
 
@@ -90,7 +90,7 @@ def test_local_memory_is_found(arch):
 def test_conversions_compile_for_the_oldest_devices(source):
     """There is no instruction for bfloat16."""
     arch = "sm_{}{}".format(*LEAST)
-    for program in (convert.program(source, "float64"), convert.program(source, "int8")):
+    for program in (copy.program(source, "float64"), copy.program(source, "int8")):
         assert compiled(program, arch)
 
 

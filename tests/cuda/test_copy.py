@@ -15,7 +15,7 @@ from ..tools.mock_driver import harness
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
-from mat.cuda.kernels import convert, copy
+from mat.cuda.kernels import copy
 
 pytestmark = pytest.mark.skipif(harness.compiler() is None, reason="kernels for the device are "
                                                                    "compiled by a C++ compiler "
@@ -65,7 +65,7 @@ def test_copies_within_one_storage(seed, rng):
         assert_array_equal(x.to_numpy(), wanted)
 
 
-NAMES = list(convert.TYPES)
+NAMES = list(copy.TYPES)
 # values that all dtypes of that kind can hold, or whose conversion NumPy does by C's rules on
 # this machine
 EVERY = {
@@ -99,29 +99,29 @@ def to(values, dtype):
 @pytest.mark.parametrize("source", NAMES)
 @pytest.mark.sample(5)
 def test_conversions_between_all_dtypes(source):
-    for target in convert.targets(source):
+    for target in copy.targets(source):
         given = samples(source, target)
         for values in (given, np.resize(given, 64), np.resize(given, (3, 16)).T,
                        np.resize(given, (3, 2050))[:, 1:-1]):
             x = mat.from_numpy(values)
             out = mat.empty(values.shape, dtype=target)
-            carry_out(convert.prepare_convert(x, out), x, out)
+            carry_out(copy.prepare_convert(x, out), x, out)
             found, wanted = out.to_numpy(), to(values, out.dtype)
             # whose NaNs are not known to be equal
-            if target == "bfloat16" or target in convert.EIGHT_BITS:
+            if target == "bfloat16" or target in copy.EIGHT_BITS:
                 found, wanted = found.astype("float32"), wanted.astype("float32")
             assert_array_equal(found, wanted, f"{source} to {target}")
 
 
 def test_the_programs_have_what_is_asked_for():
-    given = list(convert.programs())
+    given = list(copy.conversions())
     assert len(given) == len(set(given))
-    assert sum(len(convert.targets(source)) for source in NAMES) == 218
+    assert sum(len(copy.targets(source)) for source in NAMES) == 218
     for source in NAMES:
-        for target in convert.targets(source):
-            assert convert.program(source, target) in given
-            types = f"({convert.TYPES[source]}, {convert.TYPES[target]})"
-            assert types in convert.program(source, target).text
+        for target in copy.targets(source):
+            assert copy.program(source, target) in given
+            types = f"({copy.TYPES[source]}, {copy.TYPES[target]})"
+            assert types in copy.program(source, target).text
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -129,18 +129,18 @@ def test_the_programs_have_what_is_asked_for():
                          [("float32", "float64"), ("float64", "float32"), ("int16", "uint16")])
 def test_conversions_of_any_layout(layout, source, target, rng, monkeypatch):
     for large in (1 << 16, 1):
-        monkeypatch.setattr(convert, "LARGE", large)
+        monkeypatch.setattr(copy, "LARGE", large)
         values = numbers(rng, (5, 6, 16), source)
         x = place(values, layout)
         for axes in ((0, 1, 2), (2, 1, 0), (1, 2, 0)):
             view, out = x.permute(axes), place(np.zeros(values.transpose(axes).shape, target),
                                                layout)
-            carry_out(convert.prepare_convert(view, out), view, out, seed=1)
+            carry_out(copy.prepare_convert(view, out), view, out, seed=1)
             assert_array_equal(out.to_numpy(), values.transpose(axes).astype(target))
             check_hidden(out)
         row, out = x[1, 2], mat.empty(16, 33, dtype=target)
         for a, b in ((row, out.T), (row.expand_dims(1), out), (x[0, 0, :1], out)):
-            carry_out(convert.prepare_convert(a, b), a, b)
+            carry_out(copy.prepare_convert(a, b), a, b)
             assert_array_equal(b.to_numpy(), np.broadcast_to(a.to_numpy(), b.shape).astype(target))
 
 
@@ -149,7 +149,7 @@ def test_what_is_too_much_for_one_launch_is_converted_in_parts(monkeypatch, rng)
     values = numbers(rng, (70, 90), "float32")
     for a in (values, values.T, values[::-1, ::2]):
         x, out = mat.from_numpy(a), mat.empty(a.shape, dtype="float64")
-        carry_out(convert.prepare_convert(x, out), x, out)
+        carry_out(copy.prepare_convert(x, out), x, out)
         assert_array_equal(out.to_numpy(), a)
 
 

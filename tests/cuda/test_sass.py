@@ -26,7 +26,7 @@ ARCH = "sm_90"
 SHARE = int(os.environ.get("MAT_COMPILE", "32"))
 # The most registers of a thread, by the module that lists the program. A multiprocessor has 65,536:
 # with 32, 2,048 threads are there at a time, with 64, 1,024, with 80, 768, with 128, 512.
-REGISTERS = {"compare": 56, "conv": 128, "convert": 96, "copy": 96, "elementwise": 80,
+REGISTERS = {"compare": 56, "conv": 128, "copy": 96, "elementwise": 80,
              "integer_matmul": 224, "nn": 160, "random": 32, "reduce": 80,
              "scan": 88, "selection": 80, "sort": 48, "staging": 32}
 # those of kernels for which NVRTC 13.5 takes more

@@ -15,8 +15,7 @@ from ...layout.merged_axes import ReductionAxis, form_of
 from ...support.dtypes import BY_CHAR, DISTINCT, INEXACT
 from ...support.types import Array, Operand, Presented
 from ..runtime.blocks import At
-from ..runtime.driver import driver
-from ..runtime.gpu import Gpu, check
+from ..runtime.gpu import Gpu, check, driver
 from ..runtime.kernel import CudaKernel, blocks_for, in_blocks
 from ..runtime.nvrtc import EXACT, Program
 from .reduce import axes_frame

@@ -304,14 +304,13 @@ def prepare_fill(x: Operand, *, assigned: bool = False) -> Encoded | CudaKernel:
     return found.launch if dtype.name in _FILLED else found
 
 
-def prepare_filling(dtype: DType, layout: Layout, of: Sequence[int] = (1,),
-                    value: Sequence[int] = (0,)) -> Encoded:
+def prepare_filling(dtype: DType, layout: Layout) -> Encoded:
     """Return the same for elements of a dtype in a layout."""
     kind = _FILLED.get(dtype.name) or f"u{8 * dtype.itemsize}"
     group = 16 // dtype.itemsize
     found = strided_loop(layout.shape, [layout.strides], group, ("flat", "steps", "long"))
     launch = in_blocks(fill_program(), f"mat_fill_{kind}_{found.way}", (*found.frame, 0),
-                       blocks_of(found, group, False)).bind(of, value)
+                       blocks_of(found, group, False)).bind((1,), (0,))
     return Encoded(launch, (lambda v: v) if dtype.name in _FILLED else lambda v: _bits(v, dtype),
                    bound=True)
 

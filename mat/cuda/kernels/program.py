@@ -12,7 +12,7 @@ from ...layout.merged_axes import loops
 from ...support.types import DType, Function, Number, Operand
 from ..runtime.kernel import NUMBERS, OPERANDS, CudaKernel, in_blocks
 from ..runtime.nvrtc import EXACT, Program
-from .convert import moves_only
+from .copy import moves_only
 from .elementwise import (
     MANY,
     OWN,

@@ -1,35 +1,414 @@
-"""BLAS on the device but its products (``products.py``): each verb as a function, prepared once for
-operands of one form.
+"""BLAS on the device: each verb as a function, prepared once for operands of one form,
+column-major, with the names and arguments of the CPU's (``cpu/blas_kernels.py``).
 
-Column-major, as cuBLAS has it; named as on the CPU (``cpu/blas_kernels.py``), with the same
-arguments. A call looks nothing up: the routine and all lengths are settled. Only a call that
-returns Python numbers waits for the device.
+A call looks nothing up: the routine and all lengths are settled. After the first call of a product,
+compiled code calls cuBLAS by the address of its function. Only a call that returns Python numbers
+waits for the device.
 """
 
 from __future__ import annotations
 
-from ...core.compiled import CublasScale, CublasUpdate
-from ...layout.matrix_operand import GerForm, SyrkForm, TrsmForm
+from itertools import product
+from typing import Any, NamedTuple
+
+from ...core.compiled import (
+    CublasCall,
+    CublasProduct,
+    CublasScale,
+    CublasTypedProduct,
+    CublasUpdate,
+    CublasVectorProduct,
+)
+from ...layout.matrix_operand import GemmForm, GemvForm, GerForm, SyrkForm, TrsmForm
 from ...layout.shapes import Ints
 from ...layout.strided import Layout
 from ...support.blas_library import REAL
 from ...support.dtypes import BY_CHAR, COMPLEX_TYPES
+from ...support.options import float32_products
 from ...support.types import Arguments, Function, Number
 from ..kernels.elementwise import prepare_axpy
 from ..kernels.integer_matmul import prepare_scale
+from ..runtime.blocks import At
+from ..runtime.gpu import Gpu
+from ..runtime.kernel import CudaKernel
 from .cublas import (
+    HANDLES,
     LIMIT,
     ON_DEVICE,
     SIZES,
     CublasRoutine,
     DeviceOperand,
+    NotSupportedError,
     alpha_of,
+    areas,
     beta_of,
     ffi,
     lowest,
 )
-from .cublas_table import DIAG, FILL, OP, SIDE
-from .products import FactoredCall
+from .cublas_table import (
+    COMPUTE_32F,
+    COMPUTE_32I,
+    COMPUTE_FLOAT32,
+    DATA,
+    DIAG,
+    FILL,
+    GEMM_DEFAULT,
+    OP,
+    SIDE,
+)
+
+# The products that cublasGemmEx sums in float32 or int32: types of operands and result.
+EX = {"e": ("e", "e"), "E": ("E", "E"), "ef": ("e", "f"), "Ef": ("E", "f"), "bi": ("b", "i")}
+
+
+class FactoredCall:
+    """A verb of cuBLAS with factors, for operands of one form."""
+
+    numbers: Ints = ()  # the positions of the factors in a call
+    compiled: Any = None  # the class of compiled calls; None if there are none for these operands
+
+    def __init__(self, call: CublasRoutine, letter: str, swap: bool, constants: Ints,
+                 offsets: Ints = (0, 0, 0)) -> None:
+        self.call: CublasRoutine = call
+        self.letter: str = letter  # of the factors
+        self.swap: bool = swap  # b is cuBLAS's first operand
+        self.constants: Ints = constants  # of a compiled call
+        self.offsets: Ints = offsets  # where operands begin, in bytes after their addresses
+        self.alpha_of: Function = alpha_of(letter)
+        self.beta_of: Function = beta_of(letter)
+
+    def arguments(self, alpha: Number, a: int, b: int, beta: Number, c: int) -> Arguments:
+        """Return the arguments of the function but the handle; a and b are in its order."""
+        raise NotImplementedError
+
+    def launch_like(self, values: Arguments,
+                    otherwise: Function | None = None) -> CublasCall | None:
+        """Return the compiled call of one like that of `values`; None if there is none.
+
+        `otherwise` is called in its place if cuBLAS does not support it.
+        """
+        return self.launch(values[-1].gpu, self.swap, None, otherwise)
+
+    def launch(self, gpu: Gpu, swap: bool, factors: tuple[float, float] | None,
+               otherwise: Function | None) -> CublasCall | None:
+        """Return the compiled call, with given factors or those of each call."""
+        if self.compiled is None or self.call.long:
+            return None
+        handle, address = HANDLES[gpu], int(ffi.cast("uintptr_t", self.call.function))
+        made = self.compiled(address, int(handle), handle.lock, self.constants, self.offsets)
+        made.use_factors(self.letter in "fF", swap, factors)
+
+        def failed(status: int, alpha: complex, a: int, b: int, beta: complex, c: int) -> None:
+            numbers = (alpha, beta) if self.letter in COMPLEX_TYPES else (alpha.real, beta.real)
+            try:
+                self._again(status, gpu, self.arguments(numbers[0], a, b, numbers[1], c))
+            except NotSupportedError:
+                if otherwise is None:
+                    raise
+                x, y, z = (At(gpu, address) for address in ((b, a, c) if swap else (a, b, c)))
+                otherwise(*((numbers[0], x, y, numbers[1], z) if factors is None else (x, y, z)))
+
+        return gpu.in_context(made, failed)
+
+    def _again(self, status: int, gpu: Gpu, arguments: Arguments) -> None:
+        """Call once more, or raise; with a negative status, of the context, nothing was called."""
+        if status < 0:
+            self.call(gpu, *arguments)
+            return
+        with gpu.current():
+            self.call.again(status, gpu, arguments)
+
+
+class FactoredProduct(FactoredCall):
+    """``C <- alpha A B + beta C``, called with ``(alpha, a, b, beta, c)``."""
+
+    numbers = (0, 3)
+
+    def __call__(self, alpha: Number, a: DeviceOperand, b: DeviceOperand, beta: Number,
+                 c: DeviceOperand) -> None:
+        first, second = (b, a) if self.swap else (a, b)
+        self.call(c.gpu, *self.arguments(alpha, first.address, second.address, beta, c.address))
+
+    def without_factors(self, swap: bool) -> Function:
+        """Return ``C <- A B``, a function of ``(a, b, c)``; with `swap` its first operand is b."""
+        return PlainProduct(self, swap)
+
+
+class PlainProduct:
+    """``C <- A B`` by a product with factors."""
+
+    numbers = ()
+
+    def __init__(self, product: FactoredProduct, swap: bool) -> None:
+        self.product: FactoredProduct = product
+        self.swap: bool = swap
+
+    def __call__(self, a: DeviceOperand, b: DeviceOperand, c: DeviceOperand) -> None:
+        if self.swap:
+            a, b = b, a
+        self.product(1.0, a, b, 0.0, c)
+
+    def launch_like(self, values: Arguments,
+                    otherwise: Function | None = None) -> CublasCall | None:
+        """Return the compiled call, as `FactoredCall` does."""
+        swap = self.product.swap != self.swap
+        return self.product.launch(values[-1].gpu, swap, (1.0, 0.0), otherwise)
+
+
+class Either:
+    """A product by cuBLAS; where, or as soon as, that does not support it, `otherwise`."""
+
+    def __init__(self, preferred: Function, otherwise: Function) -> None:
+        self.preferred: Any = preferred
+        self.otherwise: Function = otherwise
+        self.numbers: Ints = getattr(preferred, "numbers", ())
+
+    def __call__(self, *values: object) -> None:
+        try:
+            self.preferred(*values)
+        except NotSupportedError:
+            self.otherwise(*values)
+
+    def launch_like(self, values: Arguments) -> CublasCall | None:
+        """Return the compiled call of the product by cuBLAS, if there is one."""
+        prepare = getattr(self.preferred, "launch_like", None)
+        return None if prepare is None else prepare(values, self.otherwise)
+
+
+def prepare_either(make: Function, otherwise: Function) -> Function:
+    """Return the product that `make` makes, or `otherwise` if cuBLAS does not support it."""
+    try:
+        return Either(make(), otherwise)
+    except NotSupportedError:
+        return otherwise
+
+
+# A matrix and a vector
+
+
+class _VectorProduct(FactoredProduct):
+    """``y <- alpha op(A) x + beta y``."""
+
+    compiled = CublasVectorProduct
+
+    def arguments(self, alpha: Number, a: int, b: int, beta: Number, c: int) -> Arguments:
+        op, m, n, lda, incx, incy = self.constants
+        _, x_low, y_low = self.offsets
+        return (op, m, n, self.alpha_of(alpha), a, lda, b + x_low, incx, self.beta_of(beta),
+                c + y_low, incy)
+
+
+def prepare_gemv(letter: str, form: GemvForm, x: Layout, y: Layout) -> FactoredProduct:
+    """Prepare ``y <- alpha op(A) x + beta y``, called with ``(alpha, a, x, beta, y)``."""
+    trans, m, n, lda = form
+    (x_low, incx), (y_low, incy) = lowest(letter, x), lowest(letter, y)
+    reported: dict[str, object] = {**form._asdict(), "incx": incx, "incy": incy}
+    call = CublasRoutine("gemv", letter, (m, n, lda, incx, incy), reported)
+    return _VectorProduct(call, letter, False, (OP[trans], m, n, lda, incx, incy),
+                          (0, x_low, y_low))
+
+
+def prepare_scale_vector(letter: str, layout: Layout) -> CudaKernel:
+    """Prepare ``y <- beta y`` for a vector of that layout, called like `prepare_gemv`'s."""
+    assert layout.vector is not None, "fits has let it through"
+    return _scaled(letter, (layout.size,), (layout.vector[1],))
+
+
+# Matrices
+
+
+class Stack(NamedTuple):
+    """The number of products of a call, and the steps from one matrix of a, b and c to the next."""
+
+    matrices: int
+    step_a: int
+    step_b: int
+    step_c: int
+
+
+def prepare_gemm(kind: str, form: GemmForm) -> Function:
+    """Prepare ``C <- alpha op(A) op(B) + beta C`` as a function of ``(alpha, a, b, beta, c)``.
+
+    `kind` is a dtype character that BLAS knows, or one of `EX`; then `NotSupportedError` says that
+    cuBLAS does not have it for such operands.
+    """
+    return _gemm(kind, form, None)
+
+
+def prepare_gemm_batched(kind: str, form: GemmForm, batch: Ints,
+                         steps: tuple[Ints, Ints, Ints]) -> Function:
+    """Prepare the same for stacks with leading axes of the lengths `batch`.
+
+    `steps` are those of a, b and c along them. The longest axis along which all of them go up is
+    one call; the others are loops.
+    """
+    if not form.sizes.k:
+        # there is nothing to step to in a and b
+        steps = (0,) * len(batch), (0,) * len(batch), steps[2]
+    upwards = [d for d in range(len(batch)) if all(s[d] >= 0 for s in steps)]
+    along = max(upwards, key=lambda d: batch[d], default=None)
+    stack = None if along is None else Stack(batch[along], *(s[along] for s in steps))
+    one = _gemm(kind, form, stack)
+    others = [d for d in range(len(batch)) if d != along]
+    if not others:
+        return one
+    operand, result = (SIZES[x] for x in EX.get(kind, (kind, kind)))
+    sizes = operand, operand, result
+    starts = [[size * sum(i * s[d] for i, d in zip(index, others, strict=True))
+               for s, size in zip(steps, sizes, strict=True)]
+              for index in product(*(range(batch[d]) for d in others))]
+
+    def each(alpha: Number, a: DeviceOperand, b: DeviceOperand, beta: Number,
+             c: DeviceOperand) -> None:
+        x, y, z = (At(operand.gpu, operand.address) for operand in (a, b, c))
+        for a_start, b_start, c_start in starts:
+            one(alpha, x.after(a_start), y.after(b_start), beta, z.after(c_start))
+    return each
+
+
+def _gemm(kind: str, form: GemmForm, stack: Stack | None) -> Function:
+    """Prepare a product, or a stack of them."""
+    sizes, leading = form.sizes, form.leading
+    if not sizes.k:
+        if kind in EX:
+            raise NotSupportedError(f"{kind}: an empty axis")
+        count, step = (1, 0) if stack is None else (stack.matrices, stack.step_c)
+        return _scaled(kind, (count, sizes.n, sizes.m), (step, leading[2], 1))
+    if kind in EX or (kind == "f" and float32_products() != "ieee"):
+        return _TypedProduct(kind, form, stack)
+    return _Gemm(kind, form, stack)
+
+
+def _sizes(form: GemmForm) -> Ints:
+    """Return the operations, m, n, k, and leading dimensions."""
+    return (OP[form.trans_a], OP[form.trans_b], *form.sizes, *form.leading)
+
+
+def _steps(form: GemmForm, stack: Stack | None) -> tuple[Ints, Ints, Ints, Ints]:
+    """Return the steps of cuBLAS's operands, and the count, as arguments: none without a stack."""
+    if stack is None:
+        return (), (), (), ()
+    count, a, b, c = stack
+    return ((b,), (a,), (c,), (count,)) if form.swap else ((a,), (b,), (c,), (count,))
+
+
+class _Gemm(FactoredProduct):
+    """A product, or products of two stacks, of elements of a dtype that BLAS knows."""
+
+    def __init__(self, letter: str, form: GemmForm, stack: Stack | None) -> None:
+        if stack is None:
+            self.compiled = CublasProduct
+        count = {} if stack is None else {"count": stack.matrices}
+        call = CublasRoutine("gemm" if stack is None else "gemmStridedBatched", letter,
+                             (*form.sizes, *form.leading, *(stack or ())),
+                             {**form.reported(), **count})
+        super().__init__(call, letter, form.swap, _sizes(form))
+        self.steps: tuple[Ints, Ints, Ints, Ints] = _steps(form, stack)
+
+    def arguments(self, alpha: Number, a: int, b: int, beta: Number, c: int) -> Arguments:
+        *sizes, lda, ldb, ldc = self.constants
+        step_a, step_b, step_c, count = self.steps
+        return (*sizes, self.alpha_of(alpha), a, lda, *step_a, b, ldb, *step_b, self.beta_of(beta),
+                c, ldc, *step_c, *count)
+
+
+def _scaled(letter: str, shape: Ints, strides: Ints) -> CudaKernel:
+    """Prepare the scaling that remains of a product over an empty axis, called like a product."""
+    return prepare_scale(letter, shape, strides, at=2, number=1).bind((1, 2, 4), (0, 3))
+
+
+class _Ex(NamedTuple):
+    """The types that cublasGemmEx is given."""
+
+    letter: str  # of the factors
+    types: tuple[int, int]
+    compute: int
+    align: int  # of addresses and leading dimensions, in bytes
+
+
+def _ex(kind: str) -> _Ex:
+    one, out = EX.get(kind, (kind, kind))
+    types = DATA[one], DATA[out]
+    if one == "b":
+        return _Ex("i", types, COMPUTE_32I, 4)
+    compute = COMPUTE_FLOAT32[float32_products()] if one == "f" else COMPUTE_32F
+    return _Ex("f", types, compute, 1)
+
+
+class _TypedProduct(FactoredProduct):
+    """A product, or a stack, whose types are arguments: those in `EX`, and inexact float32."""
+
+    def __init__(self, kind: str, form: GemmForm, stack: Stack | None) -> None:
+        letter, types, compute, align = _ex(kind)
+        self.kind, self.align, self.compute = kind, align, compute
+        self.types: tuple[int, int] = types
+        if any(step % align for step in (*form.leading[:2], *(stack or ())[1:3])):
+            raise NotSupportedError(f"{kind}: leading dimensions {form.leading[:2]}")
+        if stack is None and letter == "f":
+            self.compiled = CublasTypedProduct
+        count = {} if stack is None else {"count": stack.matrices}
+        call = CublasRoutine("GemmEx" if stack is None else "GemmStridedBatchedEx", "",
+                             (*form.sizes, *form.leading, *(stack or ())),
+                             {**form.reported(), **count, "kind": kind})
+        super().__init__(call, letter, form.swap, (*_sizes(form), *types, compute, GEMM_DEFAULT))
+        self.steps: tuple[Ints, Ints, Ints, Ints] = _steps(form, stack)
+
+    def arguments(self, alpha: Number, a: int, b: int, beta: Number, c: int) -> Arguments:
+        if (a | b) % self.align:
+            raise NotSupportedError(f"{self.kind}: operands at {a:#x} and {b:#x}")
+        *sizes, lda, ldb, ldc, one, out, compute, algorithm = self.constants
+        step_a, step_b, step_c, count = self.steps
+        return (*sizes, self.alpha_of(alpha), a, one, lda, *step_a, b, one, ldb, *step_b,
+                self.beta_of(beta), c, out, ldc, *step_c, *count, compute, algorithm)
+
+
+# Products in steps
+
+
+class ThroughWider:
+    """``out <- a b`` by a product of the converted a and b, which need `sizes` bytes."""
+
+    def __init__(self, converts: tuple[Function, Function], sizes: tuple[int, int],
+                 product: Function) -> None:
+        self.converts, self.sizes, self.product = converts, sizes, product
+
+    def __call__(self, a: DeviceOperand, b: DeviceOperand, out: DeviceOperand) -> None:
+        with areas(out.gpu, *self.sizes) as (one, other):
+            for convert, x, wider in zip(self.converts, (a, b), (one, other), strict=True):
+                convert(x, wider)
+            self.product(one, other, out)
+
+
+class ScaledSums:
+    """``out <- (a b) * a_scales * b_scales``: a product, whose sums `scale` multiplies.
+
+    They are where the result is, or with `room` in so many bytes of their own.
+    """
+
+    def __init__(self, product: Function, scale: Function, room: int = 0) -> None:
+        self.product, self.scale, self.room = product, scale, room
+
+    def __call__(self, a: DeviceOperand, a_scales: DeviceOperand, b: DeviceOperand,
+                 b_scales: DeviceOperand, out: DeviceOperand) -> None:
+        if not self.room:
+            self.product(a, b, out)
+            self.scale(out, a_scales, b_scales, out)
+            return
+        with areas(out.gpu, self.room) as (sums,):
+            self.product(a, b, sums)
+            self.scale(sums, a_scales, b_scales, out)
+
+
+class ScalingProduct:
+    """The same by a product that takes scales, after its operands and the result."""
+
+    def __init__(self, product: Function) -> None:
+        self.product = product
+
+    def __call__(self, a: DeviceOperand, a_scales: DeviceOperand, b: DeviceOperand,
+                 b_scales: DeviceOperand, out: DeviceOperand) -> None:
+        self.product(a, b, out, a_scales, b_scales)
+
 
 COUNTS = 2**63 - 1  # how far it counts
 _RESULTS = {char: f"{real}[{1 + (char in COMPLEX_TYPES)}]" for char, real in REAL.items()}

@@ -1,7 +1,7 @@
 """cuBLAS through cffi: the library, loaded at the first call, its handles, operands and errors.
 
 ``MAT_CUBLAS`` in the environment is the path of a library to load instead of NVIDIA's: the tests
-have one of their own. The caller has checked the operands; ``blas.py`` beside this has a function
+have one of their own. The caller has checked the operands; ``blas.py`` has a function
 for each verb. ``cusolver.py`` has the same of cuSOLVER.
 """
 

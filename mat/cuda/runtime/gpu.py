@@ -16,17 +16,43 @@ from functools import cache
 from threading import get_ident
 from typing import Any, Protocol, TypeAlias
 
+from cuda.bindings import driver as bindings
+
 from ...core.compiled import THREADS, DriverCall
 from ...core.recorder import RECORDERS
 from ...core.source_line import line_of
 from ...errors import DeviceError, KernelError, OutOfDeviceMemory
 from ...support.c_compiler import CompileError
-from ...support.cuda_probe import INSTALL, LEAST, capability, error_text, probe, shown, too_old
+from ...support.cuda_probe import (
+    INSTALL,
+    LEAST,
+    accepting,
+    capability,
+    error_text,
+    probe,
+    shown,
+    too_old,
+)
 from ...support.fork import in_child, renew_after_fork
 from .blocks import DeviceBlock, DevicePool
-from .driver import driver
 from .nvrtc import COMPILER, Program
 
+
+class DriverFunctions:
+    """What `cuda.bindings.driver` has, also with newer drivers: functions that return the status
+    first, types and constants. For an error that the bindings have no name for they raise
+    `ValueError`; here the number is returned, as other errors are.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(bindings, name)
+        if name.startswith("cu") and not isinstance(found, type):
+            found = accepting(found)
+        setattr(self, name, found)
+        return found
+
+
+driver: Any = DriverFunctions()
 OUT_OF_MEMORY = 2  # CUDA_ERROR_OUT_OF_MEMORY
 # errors after which a context fails for good: ECC, NVLink, contained, illegal address, timeout,
 # destroyed, assertion, stack, instruction, misaligned, address space, program counter, launch,

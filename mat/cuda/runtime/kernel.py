@@ -17,8 +17,7 @@ from ...core.compiled import CudaLaunch, CudaLaunches, DriverCall
 from ...errors import DeviceError
 from ...support.native import ffi
 from ...support.types import Arguments, CData, Number, Presented
-from .driver import driver
-from .gpu import SCRATCH, DriverObject, Gpu, addresses, check
+from .gpu import SCRATCH, DriverObject, Gpu, addresses, check, driver
 from .nvrtc import Program
 
 OPERANDS, NUMBERS = 16, 24  # as in mat_call

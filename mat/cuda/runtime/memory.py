@@ -17,10 +17,9 @@ from ...core.runs import EqualRuns, Runs
 from ...errors import OutOfDeviceMemory
 from ...memories.pooled import Pooled
 from ...support.types import Array, DType, Number
-from . import async_transfers, transfers
+from . import transfers
 from .blocks import At, DeviceBlock, ForeignBlock
-from .driver import driver
-from .gpu import Gpu, addresses, check
+from .gpu import Gpu, addresses, check, driver
 from .kernel import blocks_for, in_blocks
 from .pinned import is_locked
 from .staging import PROGRAM
@@ -128,11 +127,11 @@ class CudaMemory(Pooled):
         transfers.fetch(self.gpu, host, handle.address)
 
     def begin_copy_in(self, cube: CubeLike, handle: DeviceBlock, host: Array) -> PendingCopy | None:
-        return async_transfers.begin_send(self.gpu, handle, host)
+        return transfers.begin_send(self.gpu, handle, host)
 
     def begin_copy_out(self, cube: CubeLike, handle: DeviceBlock,
                        host: Array) -> PendingCopy | None:
-        return async_transfers.begin_fetch(self.gpu, host, handle)
+        return transfers.begin_fetch(self.gpu, host, handle)
 
     def write_part(self, cube: CubeLike, handle: DeviceBlock, part: Array, start: int) -> bool:
         transfers.send(self.gpu, handle.address + start * cube.dtype.itemsize, part)

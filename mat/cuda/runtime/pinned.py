@@ -28,8 +28,7 @@ from ...support.c_pointers import address_of
 from ...support.fork import at_fork, in_child, renew_after_fork
 from ...support.options import current
 from ...support.types import Array, DType, Keywords
-from .driver import driver
-from .gpu import Gpu, check, gpu
+from .gpu import Gpu, check, driver, gpu
 
 
 @dataclass(eq=False, slots=True)

@@ -21,8 +21,7 @@ from ...support.c_pointers import address_of
 from ...support.native import lib
 from ...support.types import Array, Bytes
 from .blocks import At
-from .driver import driver
-from .gpu import NOT_READY, DriverObject, Gpu, check
+from .gpu import NOT_READY, DriverObject, Gpu, check, driver
 from .kernel import blocks_for, in_blocks
 from .nvrtc import Program
 from .pinned import POOL
