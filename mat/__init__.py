@@ -22,10 +22,10 @@ from .support import native as _native_first  # chooses whether modules are comp
 
 # isort: split
 from . import errors
+from . import facets as _facets
 from .core.direction import Direction
 from .devices import emulated as _emulated
 from .devices.device import cuda_available, set_device, use_cuda, use_device
-from .facets import array as _array
 from .interop import adapters as _adapters
 from .matrix import called_methods as _called_methods
 from .matrix.arrays import array, asanyarray, asarray, ascontiguousarray, asfortranarray
@@ -54,7 +54,6 @@ _register_plugin("cuda", f"{__name__}.cuda.device")
 _register_plugin("numpy_names", f"{__name__}.numpy.namespace.lookup")
 _register_plugin("numpy_functions", f"{__name__}.numpy.namespace.functions")
 _register_plugin("numpy_objects", f"{__name__}.numpy.namespace.objects")
-_register_plugin("numpy_ufuncs", f"{__name__}.numpy.namespace.ufuncs")
 _register_plugin("dask", f"{__name__}.dask")
 _register_plugin("dask_backend", f"{__name__}.interop.dask_backend")
 _register_plugin("page_tracking", f"{__name__}.memories.page_tracking")
@@ -74,8 +73,8 @@ _register_plugin("page_locking", f"{__name__}.cuda.runtime.pinned")
 
 # Looked up at first use, as most take time to import: names and methods, by their modules
 _NAMES = {
-    "debug.memory_report": "memory_report", "debug.notebook": "load_ipython_extension",
-    "debug.show": "show", "debug.show_config": "show_config",
+    "debug.memory_report": "memory_report", "debug.show": "load_ipython_extension show",
+    "debug.show_config": "show_config",
     "errors": """AliasError AxisError ConflictError DeviceError DirectionError DiskError DTypeError
         ExchangeError FacetError FormatError GraphError IndexOutOfRange IndexTypeError IntegerError
         KernelError LinAlgError MatError OutOfDeviceMemory OutOfMemory PerformanceWarning PlanError
@@ -119,7 +118,7 @@ _METHODS = {
     "ops.linear.blas_level1": "axpy_ copy_ scal_ swap_",
     "ops.linear.blas_level23": "gemv_ ger_ syrk_ trsm_",
     "ops.linear.linalg": "cholesky inv slogdet", "ops.linear.matmul": "__matmul__ __rmatmul__",
-    "ops.nn.nn": "convolve_", "ops.nn.pooling": "derive_max_pool_ max_pool_",
+    "ops.nn.nn": "convolve_ derive_max_pool_ max_pool_",
     "ops.primitives.copying": "__copy__ __deepcopy__ astype copy",
     "ops.primitives.elementwise": """__abs__ __add__ __eq__ __ge__ __gt__ __iadd__ __imul__ __ipow__
         __isub__ __itruediv__ __le__ __lt__ __mul__ __ne__ __neg__ __pow__ __radd__ __rmul__
@@ -139,13 +138,13 @@ _METHODS = {
 _AT_FIRST_USE = {name: module for module, names in _NAMES.items() for name in names.split()}
 for _name in ("debug", "cpu.blas_kernels", "cpu.conv", "cpu.integer_matmul",
               "cpu.permute", "cpu.reduce",
-              "numpy.composites.einsum", "numpy.composites.selection", "numpy.composites.ufuncs",
+              "numpy.composites.selection", "numpy.composites.ufuncs",
               "ops.indexing.accumulate_at", "ops.indexing.advanced", "ops.indexing.gathering",
               "ops.indexing.sorting", "ops.linear.blocked",
               "ops.primitives.cut_reduce",
               "ops.primitives.scan", "ops.tiles.cut_products", "ops.tiles.cut_sorts",
-              "ops.tiles.file_tiles", "ops.tiles.signatures", "ops.tiles.staging",
-              "ops.tiles.tile_grid", "ops.tiles.tiling", "support.c_compiler",
+              "ops.tiles.file_tiles", "ops.tiles.signatures",
+              "ops.tiles.tiling", "support.c_compiler",
               *_NAMES, *_METHODS):
     _register_plugin(_name, f"{__name__}.{_name}")
 for _name, _methods in _METHODS.items():

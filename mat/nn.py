@@ -6,8 +6,7 @@
 """
 
 from .ops.nn.conv import conv, derive_conv
-from .ops.nn.nn import convolve, derive_convolve
-from .ops.nn.pooling import derive_max_pool, derive_pool, max_pool, pool
+from .ops.nn.nn import convolve, derive_convolve, derive_max_pool, derive_pool, max_pool, pool
 from .support.close_names import name_what_is_close as _name_what_is_close
 
 __all__ = ["conv", "convolve", "derive_conv", "derive_convolve", "derive_max_pool", "derive_pool",

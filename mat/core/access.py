@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from ..errors import ConflictError
-from ..support.unused import warn_unused
+from ..support.open_blocks import warn_unused
 from .access_record import AccessRecord
 from .compiled import THREADS
 from .cube import Cube, View

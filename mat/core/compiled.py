@@ -286,7 +286,6 @@ class _PythonRelay:
     the dictionary of the arguments.
     """
 
-    # the parameters are the facts of a relay
     def __init__(self, function: Callable[..., Any], kind: type | None = None,
                  returned: Any = None, passing: tuple[type[BaseException], ...] = (),
                  errors: tuple[type[BaseException], ...] = (), failed: Any = None) -> None:

@@ -179,7 +179,6 @@ class Cube(DroppableCopies):
         return view.storage is not self or (
             self.pending is not None and self.pending.holds_back(view, direction is not _input))
 
-    # the parameters are those of an access
     def _begin(self, record: AccessRecord, view: View, direction: Direction, thread: int,
                task: object) -> None:
         """Register the begun access; nothing fails from here on."""
@@ -196,7 +195,6 @@ class Cube(DroppableCopies):
         else:
             self.records.append(record)
 
-    # the parameters are those of an access
     def _is_apart(self, view: View, facet: Facet, direction: Direction, thread: int,
                   task: object, where: SourceLine | None = None) -> bool:
         """Return whether an access changes the state of parts; raise an error if it conflicts."""
@@ -210,7 +208,6 @@ class Cube(DroppableCopies):
             return False  # the outer block decides about all elements
         return self.wants_spans(facet.memory)
 
-    # the parameters are those of an access
     def _ready(self, view: View, facet: Facet, direction: Direction, key: int,
                presented: dict[int, AccessRecord]) -> AccessRecord:
         """Make the data fresh, and return a record with the presented value."""
@@ -557,7 +554,6 @@ class Cube(DroppableCopies):
                 return True
         return False
 
-    # the parameters are those of an access
     def _check_conflicts(self, view: ViewLike, facet: Facet, direction: Direction, thread: int,
                          task: object, where: SourceLine | None) -> bool:
         """Raise `ConflictError` if an access conflicts with one that is open.
@@ -663,7 +659,6 @@ class Cube(DroppableCopies):
 
     # Accesses to parts, in the state of `Spans`
 
-    # the parameters are those of an access
     def open_spans(self, view: ViewLike, facet: Facet, direction: Direction, thread: int,
                    task: object, presents: bool) -> AccessRecord:
         """Return the record of an access, with its elements fresh; it has not begun."""

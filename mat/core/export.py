@@ -31,7 +31,6 @@ class ExportRecord(AccessRecord):
 
     __slots__ = ("retained",)
 
-    # the parameters are the facts of an export
     def export(self, view: Viewed, facet: Facet, mask: int, handle: Handle, value: Presented,
                where: SourceLine | None) -> None:
         """Record the exported value and its receiver."""

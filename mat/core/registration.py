@@ -8,7 +8,6 @@ class Registration:
 
     __slots__ = ("bit", "chooses", "mask", "of_device", "of_storage", "reading", "writing")
 
-    # the parameters are what accesses need to know
     def register(self, k: int, mask: int, of_device: bool, chooses: bool,
                  of_storage: bool) -> None:
         """Be the facet number `k`, of the memory with the bit `mask`."""

@@ -256,7 +256,6 @@ class Memory:
         """
         return False
 
-    # the parameters are two handles, each of a part of the same cube
     def copy_runs(self, cube: CubeLike, handle: Handle, source: Handle, shift: int,
                   runs: Runs) -> bool:
         """Copy runs of elements from another handle of this memory and return True. Optional.
@@ -266,7 +265,6 @@ class Memory:
         """
         return False
 
-    # the parameters are those of `copy_from` and of `copy_runs`
     def copy_runs_from(self, cube: CubeLike, handle: Handle, memory: Memory, source: Handle,
                        shift: int, runs: Runs) -> bool:
         """Copy runs of elements as `copy_runs` does, from the handle `source` of another memory.

@@ -174,7 +174,6 @@ class Spans:
                 raise conflict(wanted, other, promised)
         return found, runs
 
-    # the parameters are those of an access
     def promises(self, cube: WholeCube, block: AccessRecord, view: ViewLike, runs: Runs) -> bool:
         """Return the result of `Cube.promises` for a write to the elements `runs`."""
         block.narrow()

@@ -13,7 +13,7 @@ import pytest
 from ..errors import DirectionError
 from ..support.types import Array
 from .counters import check_directions
-from .guarded_arrays import Guarded, guarding
+from .protected_pages import Guarded, guarding
 from .watching import INPUT, Watch, Watched
 
 R = TypeVar("R")  # what a hook returns

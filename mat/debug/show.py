@@ -1,18 +1,25 @@
-"""``mat.show(x)`` and the view of a Mat in a notebook. Nothing is accessed, copied or changed."""
+"""``mat.show(x)`` and the view of a Mat in a notebook. Nothing is accessed, copied or changed.
+
+The IPython extension, ``%load_ext mat``, has a magic that traces a cell, and completes names.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import html
+import re
 import sys
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, TextIO, TypeAlias
+from types import FrameType
+from typing import Any, NamedTuple, TextIO, TypeAlias
 
 import numpy as np
 
-from ..core.registry import Memory, all_facets, memories
+from ..core.registry import Memory, all_facets, listed_facets, listed_memories, memories
 from ..core.runs import NONE, Runs, run, union
-from ..core.source_line import line_of
+from ..core.source_line import cell_of, line_of
 from ..core.span_copy import SpanCopy
+from ..devices.device import kinds
 from ..errors import DTypeError
 from ..matrix.base import MATS
 from ..matrix.mat import Mat
@@ -23,6 +30,7 @@ from ..ops.expressions.passes import in_order
 from ..support import formatting
 from ..support.options import current
 from ..support.types import Array
+from .trace import Trace, trace
 
 COLUMNS = 60  # characters of a drawing
 MOST = 8  # other views that are listed
@@ -337,3 +345,76 @@ def _sample(state: str) -> str:
     """Draw a short bar of a state, for the key."""
     return (f'<svg viewBox="0 0 24 {HEIGHT}" style="width:24px;height:{HEIGHT}px;'
             f'vertical-align:middle">{_bar(0, 24, state, 1, state)}</svg>')
+
+
+Shell: TypeAlias = Any  # an IPython.InteractiveShell
+_OPEN = re.compile(r"""\.(facet|drop|keep|use_device|set_device)\(\s*(["'])([\w:]*)$""")
+
+
+def names_for(method: str) -> list[str]:
+    """Return the possible values of the string argument of a method."""
+    if method == "facet":
+        return listed_facets()
+    return (["cpu", *kinds()] if method.endswith("device")
+            else [m.name for m in listed_memories()])
+
+
+def complete(text: str) -> list[str]:
+    """Return the names of facets, memories and devices that complete the open string in `text`."""
+    found = _OPEN.search(text)
+    return [] if found is None else [n for n in names_for(found[1]) if n.startswith(found[3])]
+
+
+class FacetNames:
+    """A matcher for IPython's completer: the names that complete the string at the cursor."""
+
+    def __init__(self, shell: Shell) -> None:
+        self.shell = shell
+
+    def matches(self, text: str) -> list[str]:
+        """Return the completions of the word `text` before the cursor."""
+        line = self.shell.Completer.line_buffer
+        opened = _OPEN.search(line)
+        if opened is None:
+            return []
+        before = text[:len(text) - len(opened[3])] if text.endswith(opened[3]) else ""
+        return [before + name for name in complete(line)]
+
+
+@contextlib.contextmanager
+def _as_its_cell(shell: Shell, frame: FrameType | None) -> Iterator[None]:
+    """Give code that the shell runs in this block the name of the cell of the frame."""
+    number = getattr(shell, "execution_count", None)
+    while frame is not None and (cell := cell_of(frame.f_code.co_filename)) is None:
+        frame = frame.f_back
+    if number is None or frame is None or cell is None or not (found := re.search(r"\d+", cell)):
+        yield
+        return
+    shell.execution_count = int(found[0])
+    try:
+        yield
+    finally:
+        shell.execution_count = number
+
+
+def load_ipython_extension(shell: Shell) -> None:
+    """Load the extension into an IPython shell; ``%load_ext mat`` calls this."""
+    def mat_trace(line: str, cell: str) -> Trace:
+        """Run the cell under ``mat.debug.trace()`` and show the trace.
+
+        A timeline is written to the file that the line names, if it names one.
+        """
+        with trace() as t, _as_its_cell(shell, sys._getframe(1)):
+            # the first line of the cell is that of this magic; another one has to be the first
+            before = "" if cell.startswith("%%") else "# %%mat_trace\n"
+            shell.run_cell(f"{before}{cell}").raise_error()
+        if line.strip():
+            t.save(line.strip())
+        return t
+
+    shell.register_magic_function(mat_trace, "cell", "mat_trace")
+    matchers: list[Callable[[str], list[str]]] | None = getattr(shell.Completer, "custom_matchers",
+                                                                None)
+    known = (isinstance(getattr(m, "__self__", None), FacetNames) for m in matchers or ())
+    if matchers is not None and not any(known):
+        matchers.append(FacetNames(shell).matches)

@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 
 from ..core.access_record import AccessRecord
-from ..facets.array import BACKING, over
+from ..facets import BACKING, over
 from ..layout.strided import Layout
 from ..matrix.mat import Mat
 from ..matrix.storage import Storage

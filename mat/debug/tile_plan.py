@@ -23,7 +23,7 @@ from ..core.runs import NONE, Runs, run
 from ..devices.device import use_device
 from ..devices.in_use import CPU, Device, in_use, used
 from ..errors import OutOfDeviceMemory, SettingError
-from ..facets.array import ARRAY
+from ..facets import ARRAY
 from ..layout.strided import packed
 from ..matrix.base import form_of_result
 from ..matrix.creation import adopted
@@ -34,20 +34,22 @@ from ..memories.host import HOST
 from ..ops.engine.operation import Op
 from ..ops.expressions.computing import EXPRESSIONS
 from ..ops.expressions.program import FusedOp
-from ..ops.tiles.staging import on_host
+from ..ops.tiles.signatures import on_host, tile_of
 from ..ops.tiles.tile import being_cut
-from ..ops.tiles.tile_grid import tile_of
 from ..support.dtypes import is_known_dtype
 from ..support.formatting import html_table
 from ..support.types import Arguments, Array, DirectionName, Function, Keywords, Operand
-from .foretelling import ResultForm, Target, operands_in, result_of
 from .planned_device import (
     AWAY,
     LARGE,
     PlannedBlock,
     PlannedCopies,
     PlannedDevice,
+    ResultForm,
+    Target,
+    operands_in,
     planned_device,
+    result_of,
     untouched,
     untouched_host,
 )

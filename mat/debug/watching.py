@@ -23,16 +23,21 @@ from ..errors import AliasError, DirectionError, DTypeError
 from ..support.formatting import counted
 from ..support.open_blocks import Block
 from ..support.types import Array
-from .guarded_arrays import ALLOCATOR, Guarded, Place, guarding, place_of, users
 from .protected_pages import (
+    ALLOCATOR,
     FAULT_HANDLER,
     PAGE,
     READ_ONLY,
     READ_WRITE,
+    Guarded,
     PageRange,
     Pages,
+    Place,
+    guarding,
     is_watched,
+    place_of,
     system,
+    users,
 )
 from .snapshot import edges_of, poison, still_poisoned
 

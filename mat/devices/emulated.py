@@ -30,7 +30,7 @@ from ..core.registry import (
 )
 from ..core.runs import Runs
 from ..errors import DeviceError, OutOfDeviceMemory
-from ..facets.array import over, protected_view
+from ..facets import over, protected_view
 from ..memories.pooled import Pooled
 from ..support.c_pointers import ForeignArray
 from ..support.fork import renew_after_fork

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.registry import Presented
 from ..core.source_line import SourceLine, line_of
 from ..errors import DeviceError
-from ..facets.array import over, protected_view
+from ..facets import over, protected_view
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
 from ..support.c_pointers import ForeignArray, address_of

@@ -12,7 +12,7 @@ import numpy as np
 from ..core.direction import INPUT, Direction
 from ..core.registry import Facet, Handle, Presented, ViewLike, register_facet
 from ..errors import DeviceError, DirectionError, FacetError
-from ..facets.array import ARRAY, array_kept_by
+from ..facets import ARRAY, array_kept_by
 from ..memories.pooled import CLOCK
 from ..support.dlpack_abi import CUDA
 from ..support.plugins import library

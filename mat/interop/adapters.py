@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ..core.compiled import BLOCKS, give_buffer
-from ..facets.array import array_kept_by
+from ..facets import array_kept_by
 from ..matrix.creation import from_numpy
 from ..matrix.exports import Export, exported_array
 from ..matrix.mat import Mat

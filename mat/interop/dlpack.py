@@ -17,7 +17,7 @@ import numpy as np
 from ..core.registry import Facet, Handle, device_facets, facet_named
 from ..devices.device import CPU, Device, DeviceLike, device_named, device_of, enabled_on
 from ..errors import DTypeError, ExchangeError, ShapeError
-from ..facets.array import ARRAY, over
+from ..facets import ARRAY, over
 from ..layout.shapes import as_shape
 from ..layout.strided import Layout, packed
 from ..matrix.creation import adopted, placed, seeing

@@ -21,7 +21,7 @@ from ..core.access import Access
 from ..core.direction import INPUT
 from ..core.registry import facet_over
 from ..errors import FormatError, MatError
-from ..facets.array import ARRAY, array_kept_by, over
+from ..facets import ARRAY, array_kept_by, over
 from ..layout.shapes import as_shape
 from ..matrix.exports import Export
 from ..matrix.mat import Mat

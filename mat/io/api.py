@@ -11,8 +11,19 @@ from ..matrix.methods import method
 from ..ops.engine.operands import as_mat
 from ..support.types import Array, ArrayLike, File
 from . import npy
-from .elements import ElementFormat, pieces, read_array, read_into
-from .streams import Callback, Progress, Source, Stream, is_path, reading, writing
+from .streams import (
+    Callback,
+    ElementFormat,
+    Progress,
+    Source,
+    Stream,
+    is_path,
+    pieces,
+    read_array,
+    read_into,
+    reading,
+    writing,
+)
 
 
 # NumPy has the parameter `allow_pickle`

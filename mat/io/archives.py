@@ -17,9 +17,19 @@ from ..matrix.with_facets import with_facets
 from ..support.types import Bytes, File
 from . import npy, npz, safetensors
 from .api import check_flag, check_mat, expect, write_elements
-from .elements import mapped_array, read_array
 from .memmap import mapping, open_memmap, over_file
-from .streams import Callback, Progress, Source, is_path, quoted, reading, title, writing
+from .streams import (
+    Callback,
+    Progress,
+    Source,
+    is_path,
+    mapped_array,
+    quoted,
+    read_array,
+    reading,
+    title,
+    writing,
+)
 
 FORMATS = ("npz", "safetensors")
 

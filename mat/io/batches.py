@@ -23,7 +23,7 @@ from ..matrix.prefetch import Prefetch
 from ..matrix.with_facets import with_facets
 from ..ops.indexing.advanced import gathered_at
 from ..ops.tiles.file_tiles import read_ahead, read_rows_ahead
-from ..ops.tiles.staging import is_there, on_host, staged
+from ..ops.tiles.signatures import is_there, on_host, staged
 from ..ops.tiles.tile import span_bytes
 from ..support.settings import settings
 from ..support.types import Array, DeviceName

@@ -16,7 +16,7 @@ from ..core.direction import Direction
 from ..core.registry import Handle, Memory, ViewLike
 from ..core.runs import Runs
 from ..errors import DiskError, DTypeError, FormatError, ShapeError
-from ..facets.array import ARRAY
+from ..facets import ARRAY
 from ..layout.shapes import as_shape
 from ..matrix.creation import flattened
 from ..matrix.foreign_storage import ForeignStorage
@@ -39,8 +39,7 @@ from ..support.dtypes import as_dtype
 from ..support.options import current
 from ..support.types import Array, Bytes, DTypeLike, File, ShapeLike
 from . import npy
-from .elements import ElementFormat, mapped_array
-from .streams import Source, is_path, reading, size_on_disk, title
+from .streams import ElementFormat, Source, is_path, mapped_array, reading, size_on_disk, title
 
 MODES = ("r", "r+", "w+", "c")
 _WAY_OUT = "free some; a file that was there is as it was"

@@ -15,8 +15,7 @@ import numpy as np
 from ..errors import FormatError
 from ..support.dtypes import ELEMENT_TYPES, SUPPORTED, as_dtype
 from ..support.types import Array, DType
-from .elements import ElementFormat
-from .streams import Source, quoted
+from .streams import ElementFormat, Source, quoted
 
 MAGIC = b"\x93NUMPY"
 LONGEST = 65_535  # bytes of a header: the limit of version 1.0, three times what 64 axes need

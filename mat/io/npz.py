@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 from ..errors import FormatError
 from ..support.types import Array
 from . import npy
-from .elements import ElementFormat, pieces
-from .streams import Progress, Source, Stream, quoted
+from .streams import ElementFormat, Progress, Source, Stream, pieces, quoted
 
 SUFFIX = ".npy"
 ALIGNMENT = 64  # of the elements of a stored array, so that they can be mapped

@@ -12,8 +12,7 @@ from typing import NamedTuple, TypeGuard
 from ..errors import DTypeError, FormatError
 from ..support.dtypes import as_dtype
 from ..support.types import Array, DType, Keywords
-from .elements import ElementFormat
-from .streams import Source, quoted
+from .streams import ElementFormat, Source, quoted
 
 # dtypes by code, in the reverse of the order in which tensors are stored in a file
 NAMES = {"BOOL": "bool", "U8": "uint8", "I8": "int8", "F8_E5M2": "float8_e5m2",

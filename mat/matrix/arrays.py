@@ -11,7 +11,7 @@ from ..core.compiled import IN_USE
 from ..core.observers import OBSERVERS
 from ..devices.device import DeviceLike, device_named, device_of
 from ..errors import DTypeError, ShapeError
-from ..facets.array import ARRAY
+from ..facets import ARRAY
 from ..layout import orders
 from ..layout.orders import Order, order_like
 from ..layout.shapes import Ints, integer

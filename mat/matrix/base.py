@@ -21,7 +21,7 @@ from ..core.observers import OBSERVERS, TRANSFERS, wait
 from ..core.registry import Facet, Handle, facet_named, facets, host
 from ..core.runs import Runs, element_runs
 from ..errors import AliasError, ConflictError, DirectionError, DTypeError, UninitialisedError
-from ..facets.array import ARRAY
+from ..facets import ARRAY
 from ..layout.shapes import Ints, check_extent
 from ..layout.strided import Layout, packed
 from ..support.dtypes import ELEMENT_TYPES, EXTENSIONS, plain_integers

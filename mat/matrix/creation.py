@@ -14,7 +14,7 @@ from ..core.observers import OBSERVERS
 from ..core.registry import Facet
 from ..devices.device import DeviceLike, enabled_on
 from ..errors import DTypeError, IntegerError, ShapeError
-from ..facets.array import ARRAY, with_strides
+from ..facets import ARRAY, with_strides
 from ..layout.shapes import Ints, integer
 from ..layout.strided import Layout, packed
 from ..memories.file_pages import spilled_copy

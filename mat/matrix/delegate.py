@@ -18,7 +18,7 @@ from ..core.direction import INPUT, IO, OUTPUT
 from ..core.observers import OBSERVERS, HostCall
 from ..devices.in_use import foretold
 from ..errors import DTypeError, ShapeError
-from ..facets.array import ARRAY
+from ..facets import ARRAY
 from ..support.types import Array, Function, Operand
 from .mat import Mat
 from .reading import Reading, call_reading, mapped

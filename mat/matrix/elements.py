@@ -13,7 +13,7 @@ from ..core.compiled import BLOCKS, IN_USE
 from ..core.observers import OBSERVERS
 from ..core.registry import Facet
 from ..errors import DTypeError, ShapeError
-from ..facets.array import ARRAY, FOREIGN
+from ..facets import ARRAY, FOREIGN
 from ..layout.strided import Layout, packed
 from ..memories.host import HOST
 from ..support.options import FLOAT32, FLOAT64, ONLY_MATS, current

@@ -13,7 +13,7 @@ from ..core.compiled import BLOCKS, THREADS
 from ..core.export import ExportRecord
 from ..core.observers import OBSERVERS
 from ..core.registry import Facet
-from ..facets.array import ARRAY, array_kept_by
+from ..facets import ARRAY, array_kept_by
 from ..support.dtypes import EXTENSIONS
 from ..support.source_files import INSTALLED
 from ..support.types import Array, DTypeLike, Nested, Presented

@@ -172,7 +172,6 @@ class ForeignStorage(Storage):
             self.call_home(view, memory, direction is not _input)
             self.verify(view, direction is _input)
 
-    # the parameters are those of other storages
     def ready_there(self, mask: int, bit: int, reads: bool,  # noqa: ARG002
                     writes: bool, whole: bool) -> bool:  # noqa: ARG002
         """Return whether a device's kernel may use the copy there without a record of the access:
@@ -469,7 +468,6 @@ def warn_slow(nbytes: int, made: SourceLine | None) -> None:
 _warned: bool = False
 
 
-# the parameters are the facts of the memory
 def over_foreign(size: int, dtype: DType, memory: Memory, handle: Handle,
                  version: Version | None = None, exclusive: bool = False) -> ForeignStorage:
     """Return a storage over the handle of `memory`, owned by somebody else."""

@@ -8,7 +8,7 @@ from typing import Any
 from ..core.direction import INPUT, OUTPUT
 from ..core.observers import OBSERVERS
 from ..cpu.thread_pool import serving
-from ..facets.array import FOREIGN
+from ..facets import FOREIGN
 from ..layout.shapes import Ints
 from ..support.options import current
 from .base import form_of_result

@@ -29,11 +29,10 @@ from ..core.source_line import file_and_line, thread_name
 from ..devices.device import Device, device_of
 from ..devices.emulated_array import EmulatedArray
 from ..errors import DeviceError, DiskError, DTypeError, IndexOutOfRange, IntegerError, ShapeError
-from ..facets.array import ARRAY, over
-from ..layout.index_items import position
+from ..facets import ARRAY, over
 from ..layout.orders import columnwise, in_order
 from ..layout.shapes import LARGEST, Ints, as_shape, integer
-from ..layout.strided import Layout, packed
+from ..layout.strided import Layout, packed, position
 from ..memories.host import HOST
 from ..support import formatting
 from ..support.c_pointers import ForeignArray

@@ -20,7 +20,7 @@ from ..core.observers import OBSERVERS, HostCall
 from ..core.source_line import SourceLine
 from ..devices.in_use import foretold, note_fallback
 from ..errors import ShapeError
-from ..facets.array import ARRAY
+from ..facets import ARRAY
 from ..layout.shapes import MOST_AXES
 from ..support.dtypes import is_known_dtype
 from ..support.types import Array, Function, Keywords, Operand

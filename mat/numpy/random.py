@@ -27,7 +27,7 @@ from ..ops.engine.functions import check_is_mat
 from ..ops.engine.operands import as_mat
 from ..support.options import current
 from ..support.types import DType, DTypeLike, Function, Keywords, Operand, ShapeLike
-from .docstrings import docstring
+from .namespace.functions import docstring
 
 F = TypeVar("F", bound=Function)
 _WHOLE = 2**64

@@ -93,21 +93,20 @@ def composes(*names: str, method: str = "__call__") -> Callable[[F], F]:
 
 _TABLE = {
     "arranging":
-        "block diag diagflat* fft.fftshift fft.ifftshift fill_diagonal* meshgrid pad repeat "
-        "resize* roll tile tril triu",
+        "array_split block broadcast_to diag diagflat* diagonal dsplit expand_dims fft.fftshift "
+        "fft.ifftshift fill_diagonal* flip fliplr flipud hsplit "
+        "lib.stride_tricks.sliding_window_view meshgrid moveaxis pad repeat resize* roll rollaxis "
+        "rot90 split squeeze swapaxes tile tril triu vsplit",
     "calculus":
         "convolve* correlate* ediff1d* gradient interp* polyadd* polyder* polyint* polymul* "
         "polysub* polyval* trapezoid vander*",
-    "comparison":
-        "allclose* array_equal array_equiv* isclose may_share_memory packbits* shares_memory "
-        "unpackbits*",
     "creation":
         "asanyarray asarray ascontiguousarray astype broadcast_arrays copy empty_like full_like "
         "geomspace imag linspace logspace ones_like permute_dims ravel real reshape tri zeros_like",
-    "einsum": "einsum",
     "elementwise":
-        "angle around clip fix* iscomplex isneginf isposinf isreal piecewise real_if_close* "
-        "round sinc unwrap",
+        "allclose* angle array_equal array_equiv* around clip fix* isclose iscomplex isneginf "
+        "isposinf isreal may_share_memory packbits* piecewise real_if_close* round shares_memory "
+        "sinc unpackbits* unwrap",
     "fourier":
         "fft.fft fft.fft2 fft.fftfreq fft.fftn fft.hfft fft.ifft fft.ifft2 fft.ifftn fft.ihfft "
         "fft.irfft fft.irfft2 fft.irfftn fft.rfft fft.rfft2 fft.rfftfreq fft.rfftn",
@@ -117,18 +116,15 @@ _TABLE = {
         "linalg.eigvalsh* linalg.inv linalg.lstsq* linalg.matrix_norm* linalg.matrix_rank* "
         "linalg.norm linalg.pinv* linalg.qr* linalg.slogdet* linalg.solve linalg.svd* "
         "linalg.svdvals* linalg.vector_norm*",
-    "plain_views":
-        "array_split broadcast_to diagonal dsplit expand_dims flip fliplr flipud hsplit "
-        "lib.stride_tricks.sliding_window_view moveaxis rollaxis rot90 split squeeze swapaxes "
-        "vsplit",
     "products":
-        "cross* dot inner kron linalg.cross* linalg.matmul linalg.matrix_power* linalg.multi_dot "
-        "linalg.outer linalg.tensordot outer tensordot vdot",
+        "cross* dot einsum inner kron linalg.cross* linalg.matmul linalg.matrix_power* "
+        "linalg.multi_dot linalg.outer linalg.tensordot outer tensordot vdot",
     "quantiles": "median* nanmedian* nanpercentile* nanquantile* percentile* quantile*",
     "reductions":
-        "all amax amin any argmax argmin count_nonzero cumprod cumsum cumulative_prod "
-        "cumulative_sum diff linalg.trace max mean min nanargmax nanargmin nancumprod nancumsum "
-        "nanmax nanmean nanmin nanprod nanstd nansum nanvar prod sum trace",
+        "all amax amin any argmax argmin average corrcoef count_nonzero cov cumprod cumsum "
+        "cumulative_prod cumulative_sum diff linalg.trace max mean min nanargmax nanargmin "
+        "nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar prod ptp std sum "
+        "trace var",
     "selection":
         "apply_over_axes argwhere choose compress* copyto diag_indices_from* extract* "
         "flatnonzero nan_to_num nonzero place put put_along_axis* putmask ravel_multi_index "
@@ -138,12 +134,11 @@ _TABLE = {
         "histogramdd intersect1d* isin* lexsort partition* searchsorted* setdiff1d* setxor1d* sort "
         "sort_complex* union1d* unique unique_all* unique_counts unique_inverse unique_values",
     "ufuncs": "linalg.vecdot*",
-    "variances": "average corrcoef cov ptp std var",
 }
 MODULES = {module: names.replace("*", "") for module, names in _TABLE.items()}
 # the modules that compose ufuncs on devices, until they are imported, and these ufuncs
 _COMPOSING = {
-    "comparison": "bitwise_count",
+    "elementwise": "bitwise_count",
     "ufuncs":
         "degrees fabs float_power frexp ldexp logaddexp2 matvec modf positive radians spacing "
         "vecdot vecmat"}

@@ -413,7 +413,7 @@ def product_by_einsum(subscripts: object, a: object, b: object) -> Mat | None:
     if means is None:
         if len(_products) >= _FEW:
             _products.clear()
-        means = plugin("numpy.composites.einsum").means_product(*key)
+        means = plugin("numpy.composites.products").means_product(*key)
         _products[key] = means
     if not means or one.layout.shape[-1] != other.layout.shape[-2 if key[2] > 1 else 0]:
         return None

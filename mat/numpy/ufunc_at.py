@@ -13,7 +13,7 @@ from ..core.compiled import IN_USE
 from ..core.direction import INPUT, IO
 from ..devices.in_use import computes_elsewhere, note_fallback
 from ..errors import DTypeError
-from ..facets.array import ARRAY
+from ..facets import ARRAY
 from ..matrix.brief_calls import write_briefly
 from ..matrix.delegate import delegate
 from ..matrix.mat import Mat

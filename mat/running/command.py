@@ -22,11 +22,16 @@ import numpy as np
 from ..devices.device import cuda_available, in_use, set_device
 from ..errors import MatError, SettingError
 from ..support.plugins import plugin
-from .fallback import as_in_numpy, falling_back
-from .imports import ProgramFiles, importing, package_place
-from .profile import Profile, profiled
-from .report import Report
-from .stand_in import NUMPYS_RANDOM, stand_in
+from .report import Profile, Report, profiled
+from .stand_in import (
+    NUMPYS_RANDOM,
+    ProgramFiles,
+    as_in_numpy,
+    falling_back,
+    importing,
+    package_place,
+    stand_in,
+)
 
 USAGE = """python -m mat run [options] PROGRAM [ARGUMENTS]
        python -m mat run [options] -m MODULE [ARGUMENTS]"""

@@ -1,21 +1,43 @@
 """Modules in the place of `numpy`, `numpy.linalg` and the like: their names are NumPy's, and mean
 what `mat` has of them, else NumPy's own objects.
+
+Files of the program get them where they import `numpy`, all other importers NumPy itself. The file
+that imports decides, so the hook is `builtins.__import__`, which is told of it. Calls that Mats
+refuse, as of texts, dates and objects, fall back to NumPy's, and are counted.
 """
 
 from __future__ import annotations
 
+import builtins
 import functools
-from collections.abc import Callable
+import importlib
+import importlib.util
+import linecache
+import operator
+import os
+import re
+import sys
+import sysconfig
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from operator import attrgetter
+from pathlib import Path
 from types import GenericAlias, ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.lib.npyio import NpzFile
 
-from ..errors import MatError
+from mat import errors
+
+from ..core.compiled import IN_USE, Relay, RelayMethod
+from ..core.export import KEPT_BY_EXPORTS
+from ..core.source_line import cell_of, warn
+from ..errors import MatError, PerformanceWarning, SettingError
 from ..matrix.delegate import delegate
 from ..matrix.mat import Mat
+from ..matrix.operators import OPERATORS, UNCHANGING
 from ..numpy.namespace.lookup import (
     ABSENT,
     FUNCTION,
@@ -25,9 +47,279 @@ from ..numpy.namespace.lookup import (
     kinds,
     numpy_module,
 )
+from ..ops.engine.by_numpy import KEPT
 from ..support.plugins import plugin
-from ..support.types import Operand
-from .fallback import function_of, ufunc_of
+from ..support.types import Arguments, Function, Keywords, Operand
+
+# errors that NumPy's function would not prevent
+OURS = (errors.ConflictError, errors.DeviceError, errors.DiskError, errors.GraphError,
+        errors.KernelError, errors.LinAlgError, errors.TornError, errors.UninitialisedError)
+Counter = Callable[[str], object]  # is given the name of a function that NumPy carries out
+
+EXPORTED = "a copy of what a library has"  # among the names that are counted
+_counters: list[Counter] = []
+
+
+@contextmanager
+def falling_back(counted: Counter) -> Iterator[None]:
+    """Return NumPy's arrays for results that no Mat can be, and count them, in this block."""
+    _counters.append(counted)
+    KEPT.append(_count)
+    KEPT_BY_EXPORTS.append(_count_export)
+    try:
+        yield
+    finally:
+        _counters.remove(counted)
+        KEPT.remove(_count)
+        KEPT_BY_EXPORTS.remove(_count_export)
+
+
+def _count(name: str) -> None:
+    for counted in tuple(_counters):
+        counted(name)
+
+
+def _count_export() -> None:
+    _count(EXPORTED)
+    warn("an array is written that a library still has: it keeps the former elements",
+         PerformanceWarning)
+
+
+def by_numpy(name: str, function: Function, args: Arguments, kwargs: Keywords) -> Operand:
+    """Return the result of NumPy's function, with Mats for arrays that can be Mats."""
+    _count(name)
+    found = delegate(function, args, kwargs, name=name)
+    # without axes NumPy's scalar, unless a device is in use
+    return found._as_number() if type(found) is Mat else found
+
+
+def function_of(name: str, ours: Function, numpys: Function, *, numbers: bool,
+                kind: Any = RelayMethod) -> Function:
+    """Return `ours` with NumPy's function for calls that it refuses.
+
+    With `numbers`, results without axes are numbers on the host, as NumPy's are. A `kind` of
+    `Relay` is no method as an attribute of a class, as NumPy's ufuncs are none.
+    """
+    result = Mat._as_number if numbers else Mat._as_array
+    call: Function = kind(ours, Mat, result, OURS, (MatError,), partial(by_numpy, name, numpys))
+    call.__dict__.update(__name__=name.rpartition(".")[2], __qualname__=name, __module__=__name__,
+                         __doc__=numpys.__doc__, __wrapped__=numpys)
+    return call
+
+
+def ufunc_of(name: str, ours: Any, numpys: np.ufunc) -> Function:
+    """Return a ufunc of `mat` as a function, with NumPy's for calls that it refuses."""
+    call = function_of(name, ours, numpys, numbers=True, kind=Relay)
+    for attribute in (a for a in dir(numpys) if not a.startswith("_")):
+        theirs = getattr(numpys, attribute)
+        found = getattr(ours, attribute, theirs)
+        call.__dict__[attribute] = found if not callable(found) else function_of(
+            f"{name}.{attribute}", found, theirs, numbers=True)
+    return call
+
+
+# Methods
+
+
+_NUMBERS = ("all", "any", "argmax", "argmin", "dot", "max", "mean", "min", "prod", "std", "sum",
+            "trace", "var")
+_CONVERSIONS = ("astype", "view")
+_PRODUCTS = ("__matmul__", "__rmatmul__")
+_TESTS = {"__eq__": operator.eq, "__ne__": operator.ne}
+
+
+@contextmanager
+def as_in_numpy() -> Iterator[None]:
+    """Give Mats NumPy's ways in this block."""
+    changes: dict[str, Any] = {"__repr__": _repr, "__str__": _str, "__format__": _format}
+    changes |= {name: _AtFirstUse(name, _number) for name in _NUMBERS}
+    changes |= {name: _AtFirstUse(name, _conversion) for name in _CONVERSIONS}
+    before = {name: vars(Mat)[name] for name in changes if name in vars(Mat)}
+    for name, change in changes.items():
+        setattr(Mat, name, change)
+    for name, numpys in _TESTS.items():
+        OPERATORS[name].refused = partial(_test, name, numpys)
+    for name in _PRODUCTS:
+        OPERATORS[name].gives_numbers = True
+    if IN_USE:  # on the host they are NumPy's scalars
+        UNCHANGING.append(changes)
+    try:
+        yield
+    finally:
+        UNCHANGING[:] = [item for item in UNCHANGING if item is not changes]
+        for name in _TESTS:
+            OPERATORS[name].refused = None
+        for name in _PRODUCTS:
+            OPERATORS[name].gives_numbers = False
+        for name in changes:
+            if name in before:
+                setattr(Mat, name, before[name])
+            else:
+                delattr(Mat, name)
+
+
+def _shown(self: Mat) -> Any:
+    """Return the elements as NumPy prints them, None if there are none to be had."""
+    if self._is_closed():
+        return None
+    self.storage.settle_pending(False)
+    a = self._peek()
+    return None if a is None else a[()]
+
+
+_plain_repr, _plain_format = Mat.__repr__, Mat.__format__
+
+
+def _repr(self: Mat) -> str:
+    a = _shown(self)
+    return _plain_repr(self) if a is None else repr(a)
+
+
+def _str(self: Mat) -> str:
+    a = _shown(self)
+    return _plain_repr(self) if a is None else str(a)
+
+
+def _format(self: Mat, spec: str) -> str:
+    return _plain_format(self, spec) if spec else _str(self)
+
+
+class _AtFirstUse:
+    """Stands for a method until it is used: what computes it may still be imported only then."""
+
+    def __init__(self, name: str, change: Function) -> None:
+        self.name, self.change = name, change
+
+    def __get__(self, instance: Mat | None, owner: type[Mat]) -> Any:
+        changed: Any = self.change(getattr(super(Mat, owner), self.name))
+        setattr(Mat, self.name, changed)
+        return changed.__get__(instance, owner)
+
+
+def _number(plain: Function) -> Function:
+    """Return a method with numbers for results without axes."""
+    return _described(RelayMethod(plain, Mat, Mat._as_number), plain)
+
+
+def _conversion(plain: Function) -> Function:
+    """Return a method that gives NumPy's array where no Mat has the elements."""
+    name = plain.__name__
+
+    def numpys(args: Arguments, kwargs: Keywords) -> Operand:
+        return by_numpy(name, lambda a, *others, **named: getattr(np.array(a), name)(
+            *others, **named), args, kwargs)
+
+    return _described(RelayMethod(plain, None, None, OURS, (MatError,), numpys), plain)
+
+
+def _described(method: Function, plain: Function) -> Function:
+    method.__dict__.update(__name__=plain.__name__, __doc__=plain.__doc__,
+                           __qualname__=f"Mat.{plain.__name__}")
+    return method
+
+
+def _test(name: str, numpys: Function, x: Mat, y: Operand) -> Operand:
+    """Compare with a text or None element by element, as NumPy does."""
+    if y is None or isinstance(y, str):
+        return by_numpy(name, numpys, (x, y), {})
+    return NotImplemented
+
+
+_OF_NUMPY = "numpy"
+_INSTALLED = ("site-packages", "dist-packages")
+_MAIN = "__main__"
+_IMPORTS_MAT = re.compile(r"^\s*(?:import mat|from mat)\b", re.MULTILINE)
+
+
+class ProgramFiles:
+    """The files that belong to a program: files and folders, without installed packages."""
+
+    def __init__(self, places: Iterable[str | os.PathLike[str]]) -> None:
+        self.places = [Path(place).resolve() for place in places]
+        self.importing: dict[str, bool] = {}  # by files: whether they get stand-ins
+        self.known: dict[str, bool] = {}  # by the names of files, as code objects have them
+        self.libraries = [Path(p).resolve() for p in (
+            sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"),
+            Path(__file__).parents[1])]
+
+    def has(self, file: str) -> bool:
+        """Return whether a file belongs to the program."""
+        found = self.known.get(file)
+        if found is None:
+            found = self.known[file] = self._has(file)
+        return found
+
+    def _has(self, file: str) -> bool:
+        if cell_of(file) is not None:  # of a notebook
+            return True
+        if file.startswith("<"):
+            return False
+        path = Path(file).resolve()
+        for place in self.places:
+            if path == place or (place in path.parents and self._is_own(path, place)):
+                return True
+        return False
+
+    def _is_own(self, path: Path, place: Path) -> bool:
+        """Return whether a file in a folder of the program is no library installed there."""
+        inner = path.relative_to(place).parts
+        return not any(part in _INSTALLED for part in inner) and not any(
+            library in path.parents and library not in (place, *place.parents)
+            for library in self.libraries)
+
+    def imports(self, importer: Mapping[str, Any]) -> bool:
+        """Return whether a module gets stand-ins: one of the program that does not import `mat`."""
+        file = importer.get("__file__")
+        if isinstance(file, str):
+            found = self.importing.get(file)
+            if found is None:
+                found = self.importing[file] = self.has(file) and not _IMPORTS_MAT.search(
+                    "".join(linecache.getlines(file)))
+            return found
+        return bool(importer.get("__name__") == _MAIN)
+
+
+def package_place(name: str) -> Path:
+    """Return the folder of a package, or the file of a module; raise `SettingError` without."""
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError) as error:
+        raise SettingError(f"cannot import {name!r}: {error}") from None
+    if spec is None or spec.origin is None:
+        raise SettingError(f"no package or module {name!r} can be imported")
+    place = Path(spec.origin)
+    return place.parent if spec.submodule_search_locations else place
+
+
+@contextmanager
+def importing(program: ProgramFiles, stand_in: Callable[[str], ModuleType]) -> Iterator[None]:
+    """Give the files of a program what `stand_in` returns for each module of NumPy."""
+    plain, by_name, imports = builtins.__import__, importlib.import_module, program.imports
+
+    def import_(name: str, globals: Mapping[str, Any] | None = None,  # noqa: A002
+                locals: Mapping[str, Any] | None = None,  # noqa: A002
+                fromlist: Sequence[str] | None = (), level: int = 0) -> ModuleType:
+        found: ModuleType = plain(name, globals, locals, fromlist, level)
+        if level or globals is None or not _is_numpys(name) or not imports(globals):
+            return found
+        return stand_in(name if fromlist else _OF_NUMPY)
+
+    def import_module(name: str, package: str | None = None) -> ModuleType:
+        found: ModuleType = by_name(name, package)
+        if not _is_numpys(name) or not imports(sys._getframe(1).f_globals):
+            return found
+        return stand_in(name)
+
+    builtins.__import__, importlib.import_module = import_, import_module
+    try:
+        yield
+    finally:
+        builtins.__import__, importlib.import_module = plain, by_name
+
+
+def _is_numpys(name: str) -> bool:
+    return name.startswith(_OF_NUMPY) and (name == _OF_NUMPY or name[len(_OF_NUMPY)] == ".")
+
 
 # The class of arrays: Mats and NumPy's arrays are instances of it, and subclasses are NumPy's
 

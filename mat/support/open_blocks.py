@@ -8,14 +8,20 @@ loop which closes an abandoned generator), and restores too much if a later bloc
 from __future__ import annotations
 
 import functools
+import importlib
+import sys
+import warnings
 import weakref
 from collections.abc import Callable
 from contextvars import ContextVar
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from ..layout.attributes import begin_as_nothing
-from .unused import Unused
+from .native import core
+
+_PACKAGE = __name__.partition(".")[0]
+
 
 _TRIES = 100  # of ending a block that is interrupted again and again
 # Bodies of blocks that run. It keeps them alive: Python calls no callback of a weak reference that
@@ -31,7 +37,7 @@ class Body:
 
     # what attributes are until they are set: see `begin_as_nothing`
     body: Any  # of the same class
-    unused: Unused | None
+    unused: weakref.ref[Any] | None
     # of a body
     late: weakref.ref[Any] | None
     running: bool
@@ -41,7 +47,7 @@ class Body:
 
         It is the last thing to do in `__init__`: an interrupt there is no mistake of the user.
         """
-        self.unused = Unused(self, call)
+        self.unused = weakref.ref(self, functools.partial(warn_unused, call))
 
     def begin(self) -> Any:
         """Begin the block and return its value."""
@@ -148,7 +154,7 @@ class Decorating(Block[T]):
     """A block that can also decorate a function, for a new block at each call."""
 
     __slots__ = ()
-    unused: Unused | None
+    unused: weakref.ref[Any] | None
 
     def again(self) -> Self:
         """Return a new block like this one."""
@@ -210,3 +216,36 @@ def remove(found: list[object], one: object) -> None:
     """Remove `one` from a list that several threads change, if it is there."""
     if one in found:
         found.remove(one)
+
+
+# Blocks that nobody enters: ``mat.use_device("cuda")`` does nothing without ``with``
+
+
+def warn_unused(call: str, _: object = None) -> None:
+    """Warn that `call`, as the user wrote it, was not used by ``with``.
+
+    The line is the one at which the object becomes garbage: that of the call, unless the object was
+    kept. There is no warning where the package itself does not use one, as after an error, nor at
+    the interpreter's exit, nor uncompiled, where an interrupt may come between any two statements
+    before the block is entered.
+    """
+    if core is None or sys.is_finalizing():
+        return
+    frame = sys._getframe()  # of the caller: compiled code has none
+    if _name_of(frame).partition(".")[0] == _PACKAGE or _is_entering(frame):
+        return
+    warnings.warn_explicit(
+        f"{call} did nothing, since it was not used by with: write with {call}: ...",
+        RuntimeWarning, frame.f_code.co_filename, frame.f_lineno, _name_of(frame),
+        frame.f_globals.setdefault("__warningregistry__", {}))
+
+
+def _is_entering(frame: FrameType) -> bool:
+    """Return whether `frame` was about to begin a ``with`` that an interrupt prevented."""
+    found = list(importlib.import_module("dis").get_instructions(frame.f_code))
+    at = next(k for k, one in enumerate(found) if one.offset >= frame.f_lasti)
+    return any(one.opname in ("BEFORE_WITH", "LOAD_SPECIAL") for one in found[at:at + 2])
+
+
+def _name_of(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__") or "")

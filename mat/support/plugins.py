@@ -203,7 +203,6 @@ def attribute(name: str) -> ModuleType | None:
 class Attributes:
     """The last finder of imports: it finds modules that are attributes of `mat`, not files."""
 
-    # the parameters are those that imports pass
     def find_spec(self, fullname: str, path: Sequence[str] | None,  # noqa: ARG002
                   target: ModuleType | None = None) -> ModuleSpec | None:  # noqa: ARG002
         """Return the specification of such a module, or None."""

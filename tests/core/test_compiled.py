@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 
 import mat
 from mat import ConflictError, DTypeError, TornError
-from mat.facets.array import ARRAY
+from mat.facets import ARRAY
 from mat.ops.linear.blas_gemm import gemm
 
 from ..support.mock_memories import registered

@@ -12,7 +12,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from mat.layout.sliding_window import windows, with_batch
 from mat.layout.strided import packed_strides
 from mat.ops.nn import nn as ops
-from mat.ops.nn import pooling
 
 from ..support import cases_nn as reference
 from ..support import selection
@@ -106,9 +105,9 @@ def check_all(x, w, y, kwargs, seed=0):
     if w.size:
         largest = np.empty_like(y)
         names.append(run(device.prepare_pool, [x, largest], x, w.shape, kwargs, seed).kernel)
-        assert_array_equal(largest, host(pooling.pooling, x, y, **pooled))
+        assert_array_equal(largest, host(ops.pooling, x, y, **pooled))
         grown = np.array(x)
-        wanted = host(pooling.pooling_back, x, largest, y, grown, **pooled)
+        wanted = host(ops.pooling_back, x, largest, y, grown, **pooled)
         names.append(run(device.prepare_pool_back, [x, largest, y, grown], x, w.shape, kwargs,
                          seed).kernel)
         same(grown, wanted, w.size)

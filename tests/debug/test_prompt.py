@@ -14,7 +14,7 @@ import pytest
 import mat
 from mat.__main__ import complete, main
 from mat.core import source_line
-from mat.debug import notebook
+from mat.debug.show import complete as complete_names
 from mat.support import compiled_modules
 
 from ..support import needs
@@ -114,7 +114,7 @@ def test_wrong_options_are_errors(wrong, capsys):
     ("x.sum(", set()),
 ])
 def test_names_are_completed(text, wanted):
-    found = set(notebook.complete(text))
+    found = set(complete_names(text))
     assert wanted <= found
     assert bool(wanted) == bool(found)
 

@@ -10,8 +10,8 @@ import pytest
 
 import mat
 from mat.debug import planned_device
-from mat.debug.notebook import names_for
 from mat.debug.planned_device import untouched
+from mat.debug.show import names_for
 from mat.matrix.delegate import delegate
 from mat.ops.tiles.tiling import _Execution
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import mat
-from mat.io import elements, streams
+from mat.io import streams
 
 from ..support.filing import (
     SHAPES,
@@ -282,6 +282,6 @@ def test_loading_takes_the_room_of_the_elements(tmp_path, known, monkeypatch):
 @given(st.lists(st.integers(0, 5), max_size=4).map(tuple), st.integers(1, 40))
 def test_blocks_cover_a_shape_in_order(shape, most):
     places = np.arange(np.prod(shape, dtype=int)).reshape(shape)
-    found = [places[(*index, ...)].reshape(-1) for index in elements.blocks(shape, most)]
+    found = [places[(*index, ...)].reshape(-1) for index in streams.blocks(shape, most)]
     assert all(part.size <= most for part in found)
     assert_array_equal(np.concatenate([*found, np.empty(0, int)]), np.arange(places.size))

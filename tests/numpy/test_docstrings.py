@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mat
-from mat.numpy.docstrings import summary_of
+from mat.numpy.namespace.functions import summary_of
 
 from ..support import blocks
 from ..support.docstrings import faults_of_summary, sections

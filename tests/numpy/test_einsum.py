@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
-from mat.numpy.composites.einsum import contraction
+from mat.numpy.composites.products import contraction
 
 from ..support import needs
 

@@ -9,7 +9,7 @@ import mat
 from mat.core.observers import OBSERVERS, Observer
 from mat.layout.sliding_window import WindowAxis
 from mat.ops.linear.blas_gemm import gemm
-from mat.ops.nn.pooling import pooling
+from mat.ops.nn.nn import pooling
 from mat.ops.primitives.elementwise import clip
 
 ADD, CLIP, EXP, SUM = mat.add.op, clip.op, mat.exp.op, mat.sum.op

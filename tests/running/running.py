@@ -11,7 +11,7 @@ from types import ModuleType
 import numpy as np
 
 from mat.running.command import in_place_of_numpy
-from mat.running.imports import ProgramFiles
+from mat.running.stand_in import ProgramFiles
 
 PROGRAMS = Path(__file__).parent / "programs"
 ROOT = Path(__file__).parents[2]

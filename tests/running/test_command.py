@@ -10,9 +10,8 @@ import pytest
 import mat
 import mat.numpy
 from mat.errors import SettingError
-from mat.running.imports import ProgramFiles, package_place
-from mat.running.profile import LineCost, Profile
-from mat.running.report import Report, advice
+from mat.running.report import LineCost, Profile, Report, advice
+from mat.running.stand_in import ProgramFiles, package_place
 
 from .running import PROGRAMS, by_mat, run
 

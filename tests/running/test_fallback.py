@@ -9,8 +9,7 @@ from numpy.testing import assert_array_equal
 
 import mat
 from mat.core.compiled import Relay, RelayMethod, _PythonRelay, _PythonRelayMethod
-from mat.running.fallback import as_in_numpy
-from mat.running.stand_in import stand_in
+from mat.running.stand_in import as_in_numpy, stand_in
 
 from ..support.needs import native
 

@@ -109,7 +109,7 @@ def hidden(module, name, otherwise=()):
 
 def _beside_arrays():
     """The pages beside arrays that were made in `watch` blocks, which stay protected."""
-    module = sys.modules.get("mat.debug.guarded_arrays")
+    module = sys.modules.get("mat.debug.protected_pages")
     if module is None:
         return set()
     allocator = module.ALLOCATOR

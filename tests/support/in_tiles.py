@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from mat.ops.tiles.staging import is_there
+from mat.ops.tiles.signatures import is_there
 from mat.ops.tiles.tile import TileTooLarge, span_bytes
 
 # operations whose cutters count the elements of strided operands, or have smallest tiles that they

@@ -22,7 +22,7 @@ from mat.core.access import Access
 from mat.core.cube import Cube, View
 from mat.core.direction import as_direction
 from mat.core.registry import Facet, Memory
-from mat.facets.array import over, protected_view
+from mat.facets import over, protected_view
 from mat.memories.host import HOST
 
 

@@ -109,7 +109,7 @@ def lookup(module: str, name: str) -> Operand:
     if kind == SAME:
         return found
     if kind == UFUNC:
-        return plugin("numpy_ufuncs").make_ufunc(name, found)
+        return plugin("numpy_functions").make_ufunc(name, found)
     qualified = f"{module}.{name}".lstrip(".")
     return plugin("numpy_functions").make_function(name, found, qualified)
 

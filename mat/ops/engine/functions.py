@@ -58,13 +58,13 @@ class Ufunc:  # compiled, `Callee` of the core is its base
     def __getattr__(self, name: str) -> Any:
         """Return a method or a fact of a ufunc: all are added when one is first used."""
         if not name.startswith("_"):
-            plugin("numpy_ufuncs").add_own_methods(self)
+            plugin("numpy_functions").add_own_methods(self)
         if name not in vars(self):
             raise AttributeError(f"{self!r} has no attribute {name!r}", name=name, obj=self)
         return vars(self)[name]
 
     def __dir__(self) -> list[str]:
-        plugin("numpy_ufuncs").add_own_methods(self)
+        plugin("numpy_functions").add_own_methods(self)
         return [*object.__dir__(self)]
 
     def __repr__(self) -> str:

@@ -21,7 +21,7 @@ from ...core.observers import OBSERVERS, Computation, wait
 from ...core.registry import Facet, Handle
 from ...core.source_line import RUNNING, SourceLine
 from ...errors import OutOfDeviceMemory
-from ...facets.array import ARRAY, elements_of
+from ...facets import ARRAY, elements_of
 from ...matrix.base import Form, MatBase
 from ...memories.file_pages import LARGE
 from ...memories.pooled import CLOCK

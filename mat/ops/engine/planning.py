@@ -15,7 +15,7 @@ from ...core.registry import Facet, facet_named
 from ...cpu.kernel import CpuKernel
 from ...devices.device import CPU, Device
 from ...errors import DTypeError
-from ...facets.array import ARRAY
+from ...facets import ARRAY
 from ...layout.strided import Layout
 from ...matrix.mat import Mat
 from ...support.c_pointers import ForeignArray

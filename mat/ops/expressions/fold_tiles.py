@@ -19,9 +19,8 @@ from ...matrix.mat import Mat
 from ...support.types import Arguments
 from ..engine.operation import Op
 from ..tiles.file_tiles import cut_over_files
-from ..tiles.signatures import grid_by
+from ..tiles.signatures import TileGrid, grid_by
 from ..tiles.tile import Tile, TileTooLarge, is_too_large, span_bytes
-from ..tiles.tile_grid import TileGrid
 from ..tiles.tiling import cut, part_of
 
 MOST, FEW = 64, 1 << 16  # so many windows of an operand, of fewer bytes each, are too many

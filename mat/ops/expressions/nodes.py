@@ -19,7 +19,7 @@ from ...core.direction import INPUT
 from ...core.pending import Pending, new_pending
 from ...core.source_line import SourceLine, file_and_line
 from ...devices.in_use import has_kernels, in_use
-from ...facets.array import ARRAY
+from ...facets import ARRAY
 from ...layout.attributes import begin_as_nothing
 from ...matrix.base import Form, MatBase
 from ...matrix.mat import Mat

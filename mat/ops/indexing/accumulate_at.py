@@ -49,13 +49,13 @@ def accumulate_at(at: Input, order: Input, source: Input, x: InOut, rule: str,
 def accumulation_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
     """Cut positions in their order, each tile with its own `order`, and items."""
     at, _, source, x, _, chosen = args
-    grids = plugin("ops.tiles.tile_grid")
+    grids = plugin("ops.tiles.signatures")
     axes = {0: (0,), 2: tuple(range(source.ndim)), 3: item_axes(x.ndim, chosen, 0, 1)}
     grid = grids.TileGrid(source.shape, axes, args, besides=[(at, (0,))] * 2)
     try:
         lengths = grid.blocks(budget)
     except TileTooLarge:
-        yield plugin("ops.tiles.staging").by_host(accumulate_at, args, kwargs)
+        yield plugin("ops.tiles.signatures").by_host(accumulate_at, args, kwargs)
         return
     for window in grid.windows(lengths):
         part = grid.arguments(window)

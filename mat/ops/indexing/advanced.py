@@ -16,7 +16,7 @@ from ...core.compiled import BLOCKS
 from ...core.observers import OBSERVERS
 from ...devices.in_use import computes_elsewhere, has_kernels
 from ...errors import IndexOutOfRange, ShapeError
-from ...facets.array import FOREIGN
+from ...facets import FOREIGN
 from ...layout.shapes import Ints, broadcast_shapes
 from ...matrix.creation import adopted
 from ...matrix.mat import Mat, new_like

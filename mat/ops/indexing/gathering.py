@@ -28,8 +28,6 @@ from ..tiles.overlap import DEVICE_AXES
 from ..tiles.tile import GridAxes, Tile, TileTooLarge, made_later, or_by_host, over
 
 signatures = at_first_use("ops.tiles.signatures")
-staging = at_first_use("ops.tiles.staging")
-tile_grid = at_first_use("ops.tiles.tile_grid")
 TILE = 4096  # elements of a mask that are counted together
 LONG = np.dtype(np.int64)
 
@@ -61,7 +59,7 @@ def gather(x: Input, at: Input, out: Output, place: int, chosen: Ints) -> None:
 
 def _grid_of_gather(args: Arguments, kwargs: Keywords) -> Any:
     x, at, out, place, chosen = args
-    return tile_grid.TileGrid(out.shape, {0: item_axes(x.ndim, chosen, place, at.ndim),
+    return signatures.TileGrid(out.shape, {0: item_axes(x.ndim, chosen, place, at.ndim),
                                 1: tuple(range(place, place + at.ndim)),
                                 2: tuple(range(out.ndim))}, args)
 
@@ -100,7 +98,7 @@ def _grid_of_gather_along(args: Arguments, kwargs: Keywords) -> Any:
     x, at, out, axis = args
     every = tuple(range(out.ndim))
     items = tuple(None if k == axis else k for k in every[out.ndim - x.ndim:])
-    return tile_grid.TileGrid(out.shape, {0: items, 1: every[out.ndim - at.ndim:], 2: every}, args)
+    return signatures.TileGrid(out.shape, {0: items, 1: every[out.ndim - at.ndim:], 2: every}, args)
 
 
 gather_along.cut_by(over(gather_along, _grid_of_gather_along, or_by_host(gather_along)))
@@ -124,7 +122,7 @@ def scatter(at: Input, source: Input, x: InOut, place: int, chosen: Ints, unique
 def _grid_of_scatter(args: Arguments, kwargs: Keywords) -> Any:
     """Return the grid of tiles; positions are cut along the first axis, to stay in order."""
     at, source, x, place, chosen, _ = args
-    return tile_grid.TileGrid(source.shape, {0: tuple(range(place, place + at.ndim)),
+    return signatures.TileGrid(source.shape, {0: tuple(range(place, place + at.ndim)),
                                    1: tuple(range(source.ndim)),
                                    2: item_axes(x.ndim, chosen, place, at.ndim)}, args,
                     whole=range(place + 1, place + at.ndim))
@@ -267,7 +265,7 @@ def cut_mask_starts(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[
     counts = np.zeros(starts.size, LONG)
     for part in _parts(mask, budget // 2):
         yield Tile(partial(_count, mask[part], counts[1 + part.start // TILE:]), (mask[part],))
-    yield Tile(lambda: staging.on_host(starts).assign_(adopted(np.cumsum(counts))))
+    yield Tile(lambda: signatures.on_host(starts).assign_(adopted(np.cumsum(counts))))
 
 
 def _count(part: Mat, counts: Array) -> None:

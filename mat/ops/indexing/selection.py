@@ -23,7 +23,7 @@ from ...cpu.elementwise import prepare_selection
 from ...cpu.kernel import CpuKernel
 from ...cpu.thread_pool import serving
 from ...errors import ShapeError
-from ...facets.array import FOREIGN
+from ...facets import FOREIGN
 from ...layout.shapes import Ints, broadcast_shapes
 from ...matrix.base import Form, MatBase, form_of_result, is_numpys
 from ...matrix.creation import adopted, vector_of_integers

@@ -335,7 +335,7 @@ def cut_count_bins(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[T
     x, out = args
     rest = budget - 2 * out.nbytes
     if rest < x.element_size:
-        yield plugin("ops.tiles.staging").by_host(count_bins, args, kwargs)
+        yield plugin("ops.tiles.signatures").by_host(count_bins, args, kwargs)
         return
     for part in _parts(x.size, x.element_size, rest):
         yield Tile(partial(_count_part, x[part], out, part.start > 0), (x[part],), (out,))

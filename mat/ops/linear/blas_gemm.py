@@ -1,8 +1,7 @@
 """Products of matrices in BLAS's terms: `gemm`, and `gemm_batched` for stacks of them.
 
 Matrices may be strided: whatever has adjacent elements along one axis goes to BLAS as it is,
-transposed views as a flag. Element types that BLAS lacks are multiplied as ``integer_matmul.py``
-says.
+transposed views as a flag. Element types that BLAS lacks are multiplied as ``matmul.py`` says.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from ..tiles.overlap import check_disjoint
 from ..tiles.tile import Tile
 from . import rowmajor
 from .blas_checks import TRANSPOSES, GemmParts, blas_dtype, check_bool, check_countable
-from .integer_matmul import (
+from .matmul import (
     FACTORED,
     check_gemm,
     cublas_kind,

@@ -16,7 +16,7 @@ import numpy
 import numpy as np
 
 from ...errors import ShapeError
-from ...facets.array import over
+from ...facets import over
 from ...layout.shapes import Ints, integer
 from ...layout.strided import Layout, packed
 from ...matrix.mat import Mat

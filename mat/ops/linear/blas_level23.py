@@ -20,7 +20,7 @@ from ..engine.operands import accumulate
 from ..engine.operation import Accumulated, InOut, Input, Scalar, op
 from ..tiles.cut_products import MatrixProduct, panel_tiles, product_tiles
 from ..tiles.overlap import check_disjoint
-from ..tiles.staging import StagedResult, staged
+from ..tiles.signatures import StagedResult, staged
 from ..tiles.tile import Tile, TileTooLarge, nothing, over
 from . import rowmajor
 from .blas_checks import (

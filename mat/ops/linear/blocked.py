@@ -21,7 +21,7 @@ from ...support.plugins import imported
 from ...support.types import Arguments, Array, Function, Keywords
 from ..engine.operation import InOut, Input, MatOp, Output, op
 from ..tiles.cut_products import room_within
-from ..tiles.staging import StagedResult, on_host, staged
+from ..tiles.signatures import StagedResult, on_host, staged
 from ..tiles.tile import Cuttable, Cutter, Tile, TileTooLarge, nothing, over
 from ..tiles.tiling import note_origin
 from .blas_gemm import gemm

@@ -17,9 +17,9 @@ from ...support.dtypes import BLAS_TYPES
 from ...support.plugins import imported
 from ...support.types import Arguments, Array, Engine, Function, Keywords
 from ..engine.operation import Input, Output, op
+from ..tiles.signatures import TileGrid
 from ..tiles.tile import GridAxes, over
-from ..tiles.tile_grid import TileGrid
-from .integer_matmul import DEVICE_AXES
+from .matmul import DEVICE_AXES
 
 # what ducc0 multiplies by: nothing, or one over the root of the length, or over the length
 _NOTHING, _ROOT, _LENGTH = 0, 1, 2

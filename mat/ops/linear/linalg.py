@@ -27,7 +27,7 @@ from ..engine.declaration import method_like
 from ..engine.functions import check_is_mat
 from ..engine.operation import Input, Output, number_op, op
 from ..tiles.tile import by_stacks, made_later, over
-from .integer_matmul import DEVICE_AXES, stack_of
+from .matmul import DEVICE_AXES, stack_of
 from .matmul import matmul as matmul  # NumPy has it here, too
 
 blocked = at_first_use("ops.linear.blocked")

@@ -30,9 +30,8 @@ from ...support.types import Arguments, Array, Engine, Function, Keywords
 from ..engine.operation import InOut, Input, Op, Output, op
 from ..primitives.elementwise import assign
 from ..tiles.overlap import check_disjoint
-from ..tiles.staging import StagedResult, StagedSum, staged
+from ..tiles.signatures import StagedResult, StagedSum, TileGrid, staged
 from ..tiles.tile import Tile, TileTooLarge, over
-from ..tiles.tile_grid import TileGrid
 from .nn import FLOATS, check_accumulators, check_mats, check_real, few_short_axes, sum_dtype
 
 

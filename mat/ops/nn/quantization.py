@@ -20,15 +20,17 @@ from ...support.types import Array, AxisLike, DType, DTypeLike, Engine, Function
 from ..engine.functions import check_is_mat
 from ..engine.operands import as_mat
 from ..engine.operation import Input, Output, op
-from ..linear.integer_matmul import (
+from ..linear.matmul import (
     DEVICE_AXES,
     LONGEST,
     SUMMED_EXACTLY,
     batch_steps,
     has_scaled_matmul,
+    matmul,
     matmul_form,
+    prepare_on_device,
+    product_shape,
 )
-from ..linear.matmul import matmul, prepare_on_device, product_shape
 from ..primitives.declare_reduce import axes_of, plain_axis, reduced_shape
 from ..primitives.elementwise import add, clip, divide, equal, maximum, negative
 from ..primitives.reduce import max as largest_of

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.compiled import BLOCKS
 from ...errors import DTypeError, RangeError
-from ...facets.array import FOREIGN
+from ...facets import FOREIGN
 from ...layout.orders import as_order, is_by_columns
 from ...layout.shapes import Ints
 from ...layout.strided import Layout

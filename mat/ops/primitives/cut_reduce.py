@@ -19,8 +19,8 @@ from ...memories.pooled import CLOCK
 from ...support.dtypes import FLOAT8, HALVES, INEXACT
 from ...support.types import Arguments, DType, Function, Keywords
 from ..engine.operation import Op
+from ..tiles.signatures import TileGrid, put_back
 from ..tiles.tile import Cutter, Tile, over
-from ..tiles.tile_grid import TileGrid
 from . import elementwise, ufuncs
 from .selecting import select
 
@@ -286,7 +286,7 @@ def by_accumulated_parts(operation: Op, axes_of: Function) -> Cutter:
             yield Tile(partial(operation, part, axis, alpha, beta if first else 1, target),
                        (part,) if first and beta == 0 else (part, target), (target,))
         if packed is not None:
-            yield Tile(partial(_put_back, y, packed))  # which is cut itself
+            yield Tile(partial(put_back, packed, y))  # which is cut itself
 
     return cut
 
@@ -295,7 +295,3 @@ def _of_shape(y: Mat, shape: Ints) -> tuple[Mat, Mat | None]:
     """Return a view of `y` of another shape, or a copy of it and itself where there is none."""
     layout = y.layout.viewed_as(shape)
     return (y.copy().reshape(shape), y) if layout is None else (y.over(layout), None)
-
-
-def _put_back(found: Mat, y: Mat) -> None:
-    y.assign_(found.reshape(y.shape))

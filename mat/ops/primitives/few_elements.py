@@ -14,7 +14,7 @@ import numpy as np
 from numpy._core import multiarray
 
 from ...core.compiled import BLOCKS
-from ...facets.array import ARRAY
+from ...facets import ARRAY
 from ...layout.shapes import Ints
 from ...layout.strided import Layout, packed_strides
 from ...matrix.base import Form, form_of_result, is_numpys

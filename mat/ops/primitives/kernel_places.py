@@ -17,8 +17,8 @@ from ...layout.strided import Layout, packed_strides
 from ...matrix.mat import Mat
 from ...support.native import ffi
 from ...support.types import Arguments, Engine, Function, Keywords
+from ..tiles.signatures import Span, TileGrid
 from ..tiles.tile import GridAxes
-from ..tiles.tile_grid import Span, TileGrid
 from .kernel_source import MOST_AXES, KernelSource
 
 # of a tile: its first element, the shape of the whole, and of each operand with a window the first

@@ -30,8 +30,6 @@ from .joining import concat
 from .shape import along
 
 signatures = at_first_use("ops.tiles.signatures")
-staging = at_first_use("ops.tiles.staging")
-tile_grid = at_first_use("ops.tiles.tile_grid")
 
 
 def by_lines(operation: Op, continued: Op | None, step: Function) -> Cutter:
@@ -55,7 +53,7 @@ def _along_lines(operation: Op, step: Function, args: tuple[Mat, Mat, int],
     """Yield tiles that cut the lines."""
     x, out, axis = args
     every = tuple(range(x.ndim))
-    grid = tile_grid.TileGrid(x.shape, {0: every, 1: every}, args, besides=[(out, every)] * 2)
+    grid = signatures.TileGrid(x.shape, {0: every, 1: every}, args, besides=[(out, every)] * 2)
     for window in grid.windows(grid.blocks(budget), last=(axis,)):
         part, target, _ = grid.arguments(window)
         first = window[axis].start
@@ -72,13 +70,13 @@ def _along_chunks(operation: Op, continued: Op, args: tuple[Mat, Mat, int],
     """Yield tiles of at least two whole chunks; without room for these the host computes."""
     x, out, axis = args
     every = tuple(range(x.ndim))
-    grid = tile_grid.TileGrid(x.shape, {0: every, 1: every}, args, besides=[(out, every)] * 2)
+    grid = signatures.TileGrid(x.shape, {0: every, 1: every}, args, besides=[(out, every)] * 2)
     lengths = list(grid.blocks(budget))
     if lengths[axis] < 2 * CHUNK:
         lengths = [1] * x.ndim
     lengths[axis] = max(2, lengths[axis] // CHUNK) * CHUNK
     if grid.nbytes(tuple(lengths)) > budget:
-        yield staging.by_host(operation, args, {})
+        yield signatures.by_host(operation, args, {})
         return
     for window in grid.windows(tuple(lengths), last=(axis,)):
         part, target, _ = grid.arguments(window)

@@ -17,9 +17,8 @@ from ...devices.in_use import CPU, in_use
 from ...matrix.mat import Mat
 from ...support.dtypes import HALVES
 from ...support.types import DType, Number
-from .staging import StagedResult, is_there, staged
+from .signatures import StagedResult, TileGrid, is_there, staged
 from .tile import GridAxes, Tile, TileTooLarge, nothing, span_bytes
-from .tile_grid import TileGrid
 
 _FLOAT32 = np.dtype(np.float32)
 # parts of the room that panels take, two by two: a device keeps several for another product, files

@@ -18,8 +18,7 @@ from ...devices.in_use import in_use
 from ...layout.shapes import as_axis
 from ...matrix.mat import Mat, new_like
 from ...support.types import Arguments, Array, Keywords
-from .signatures import lines_along
-from .staging import StagedResult, on_host, staged
+from .signatures import StagedResult, lines_along, on_host, staged
 from .tile import Cuttable, Cutter, Tile, TileTooLarge, nothing, over
 
 _INDICES = np.dtype(np.int64)

@@ -26,7 +26,7 @@ from ...support.open_blocks import Block, Nested, enter, leave, remove, still_op
 from ...support.plugins import at_first_use
 from ...support.types import Arguments, Keyword, Keywords, Operand
 
-_signatures, _staging = at_first_use("ops.tiles.signatures"), at_first_use("ops.tiles.staging")
+_signatures = at_first_use("ops.tiles.signatures")
 
 
 class Tile(NamedTuple):
@@ -185,7 +185,7 @@ def by_stacks(operation: Cuttable, otherwise: Cutter | str) -> Cutter:
 
 def or_by_host(operation: Cuttable) -> Cutter:
     """Return the cutter that leaves an operation to the host."""
-    return lambda args, kwargs, budget: iter((_staging.by_host(operation, args, kwargs),))
+    return lambda args, kwargs, budget: iter((_signatures.by_host(operation, args, kwargs),))
 
 
 # Calls that are carried out in tiles now

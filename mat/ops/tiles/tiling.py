@@ -19,7 +19,7 @@ from ...core.observers import notify_cut
 from ...core.registry import Memory
 from ...devices.device import Device
 from ...errors import OutOfDeviceMemory, TornError
-from ...facets.array import over
+from ...facets import over
 from ...layout.shapes import Ints
 from ...matrix.mat import Mat
 from ...matrix.prefetch import Prefetch

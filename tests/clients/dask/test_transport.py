@@ -88,7 +88,7 @@ def test_what_arrives_is_used_and_can_be_written(name):
 @pytest.mark.parametrize("offset", [0, 1, 8, 24, 63])
 def test_long_frames_are_aligned_in_place(offset, monkeypatch):
     """They are received with the rest of the message, at any address."""
-    monkeypatch.setattr("mat.interop.dask_transport._SHARD", 100)
+    monkeypatch.setattr("mat.interop.dask._SHARD", 100)
     x = cube()
     header, (first, frame) = serialize(x)
     assert (type(first.obj), first.nbytes) == (bytes, 64)

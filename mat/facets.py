@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from ..core.registry import Engine, Facet, Memory, register_facet
-from ..cpu import engine
-from ..layout.shapes import Ints
-from ..layout.strided import Layout
-from ..memories.file_pages import SpillPages, pages_of
-from ..memories.host import HOST, page_locking
-from ..support.c_pointers import ForeignArray
-from ..support.dtypes import EXTENSIONS
-from ..support.native import core
-from ..support.types import Array
+from .core.registry import Engine, Facet, Memory, register_facet
+from .cpu import engine
+from .layout.shapes import Ints
+from .layout.strided import Layout
+from .memories.file_pages import SpillPages, pages_of
+from .memories.host import HOST, page_locking
+from .support.c_pointers import ForeignArray
+from .support.dtypes import EXTENSIONS
+from .support.native import core
+from .support.types import Array
 
 
 def over(handle: Array, layout: Layout) -> Array:

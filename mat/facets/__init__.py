@@ -1,1 +1,0 @@
-"""The built-in facets; each file registers its own, as a user-defined one does."""
