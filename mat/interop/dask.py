@@ -32,6 +32,7 @@ from ..matrix.methods import method
 from ..matrix.storage import Storage
 from ..memories.host import HOST
 from ..support.c_pointers import address_of
+from ..support.dlpack_abi import CUDA
 from ..support.dtypes import EXTENSIONS, as_dtype
 from ..support.plugins import after_import, plugin
 from ..support.types import Array, DeviceArray, Keywords
@@ -137,9 +138,6 @@ def laid_out(x: Mat, header: Header) -> Mat:
 # transports such as UCX. Chunks on the host only go the other way
 
 
-_CUDA = 2  # DLPack's number
-
-
 class GpuFrame:
     """Bytes on a GPU, exported during the lifetime of this object."""
 
@@ -156,7 +154,7 @@ def serialized_on_gpu(x: Mat) -> tuple[Header, list[GpuFrame]]:
     """Return the header of `x` and its elements on the GPU where they are fresh."""
     fresh = x.storage.fresh
     facet = next((f for f in device_facets.values() if fresh & f.mask and x.size
-                  and f.device.dlpack[0] == _CUDA), None)
+                  and f.device.dlpack[0] == CUDA), None)
     if type(x) is not Mat or facet is None or x.dtype.char in EXTENSIONS:
         raise NotImplementedError("it goes through the host")
     header, part = header_of(x)

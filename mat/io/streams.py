@@ -21,8 +21,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeGuard
 import numpy as np
 
 from ..errors import DTypeError, FormatError
-from ..io import streams
-from ..layout.shapes import LARGEST, Ints
+from ..layout.shapes import LARGEST, MOST_AXES, Ints
 from ..memories.file_pages import empty, release
 from ..support.cache_dir import replacing
 from ..support.progress import callback_of
@@ -295,7 +294,6 @@ def size_on_disk(file: Stream) -> int | None:
     return status.st_size or None if stat.S_ISREG(status.st_mode) else None
 
 
-MOST_AXES = 64  # NumPy's limit
 
 
 class ElementFormat(NamedTuple):
@@ -340,8 +338,8 @@ def pieces(a: Array) -> Iterator[Bytes]:
     """Yield the elements in C order by chunks, each valid until the next."""
     if a.flags.c_contiguous:
         whole = as_bytes(a)
-        for k in range(0, whole.size, streams.CHUNK):
-            piece = whole[k:k + streams.CHUNK]
+        for k in range(0, whole.size, CHUNK):
+            piece = whole[k:k + CHUNK]
             yield piece
             release(piece)
         return
@@ -352,7 +350,7 @@ def pieces(a: Array) -> Iterator[Bytes]:
 
 def _parts(a: Array) -> Iterator[tuple[Array, Array]]:
     """Yield parts of an array in C order, and memory for their elements without gaps."""
-    most = max(1, streams.CHUNK // a.itemsize)
+    most = max(1, CHUNK // a.itemsize)
     buffer = np.empty(min(most, a.size), a.dtype)
     for index in blocks(a.shape, most):
         part = a[(*index, ...)]

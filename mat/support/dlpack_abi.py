@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from ..errors import ExchangeError
+from ..layout.shapes import Ints
 from .dtypes import BY_NAME, ELEMENT_TYPES, SUPPORTED, as_dtype
 from .native import core as _core
 from .types import Capsule, DType
@@ -19,9 +20,6 @@ LEGACY = -1  # in place of flags: a capsule for consumers from before DLPack 1.0
 _NAMES = {(t.dlpack, 8 * t.size): t.name for t in ELEMENT_TYPES}
 
 compiled: bool = _core is not None
-
-
-Ints = tuple[int, ...]
 Facts = tuple[int, Ints, Ints | None, tuple[int, int], tuple[int, int, int], int]
 
 

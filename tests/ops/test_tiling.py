@@ -248,7 +248,7 @@ def test_windows(name, data, budget):
         shape, kwargs["start"], kwargs["stride"], strict=True))
     x, y, z = data.draw(views(shape)), mat.zeros(*result), mat.zeros(*result)
     if name == "max_pool":
-        op, operands = REGISTRY["pooling.pooling"], (x,)
+        op, operands = REGISTRY["nn.pooling"], (x,)
     else:
         op, operands = REGISTRY["nn.convolution"], (x, data.draw(views(taps)))
     axes = windows(shape, taps, **kwargs)

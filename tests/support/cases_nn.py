@@ -192,6 +192,6 @@ NN_CASES = {
     "nn.convolution_to_x": (to_xs, to_x, REAL),
     "nn.convolution_to_w": (to_ws, to_w, REAL),
     "nn.convolution_back": (backs, both, ("float32", "float64", "int16")),
-    "pooling.pooling": (pools, pooled, REAL),
-    "pooling.pooling_back": (pool_backs, pooled_back, REAL),
+    "nn.pooling": (pools, pooled, REAL),
+    "nn.pooling_back": (pool_backs, pooled_back, REAL),
 }
