@@ -38,6 +38,7 @@ from .matrix.ranges import arange, geomspace, linspace, logspace
 from .matrix.with_facets import barrier, with_facets
 from .memories.pooled import trim
 from .numpy import attributes as _attributes
+from .numpy import flat_iterator as _flat_iterator
 from .support.close_names import name_what_is_close as _name_what_is_close
 from .support.close_names import no_attribute as _no_attribute
 

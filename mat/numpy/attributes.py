@@ -1,125 +1,23 @@
-"""Attributes of NumPy's arrays: `base`, `data`, `flags`, `flat` and `ctypes`; methods of arrays
-that Mats cannot have.
+"""Attributes of NumPy's arrays: `base`, `data`, `flags` and `ctypes`; methods of arrays that Mats
+cannot have.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
 from functools import cached_property
-from types import EllipsisType
-from typing import Any, ClassVar, NoReturn, Self, overload
-
-import numpy as np
+from typing import Any, ClassVar, NoReturn
 
 from ..errors import DTypeError, MatError, ShapeError
 from ..layout.strided import Layout, packed
 from ..matrix.base import MATS
-from ..matrix.delegate import delegate
 from ..matrix.exports import exported_array
 from ..matrix.mat import Mat
 from ..matrix.methods import bind, method
 from ..matrix.storage import Storage
 from ..memories.host import HOST
-from ..support.types import (
-    Array,
-    ArrayLike,
-    ArrayObject,
-    AxisIndex,
-    DTypeLike,
-    Entry,
-    Index,
-    Operand,
-)
+from ..support.types import DTypeLike, Operand
 from ..support.unbound import documented
-
-
-class FlatIterator:
-    """The elements of a Mat in row-major order; NumPy's is `numpy.flatiter`.
-
-    Examples
-    --------
-    >>> import mat
-    >>> x = mat.array([[1.0, 2.0], [3.0, 4.0]])
-    >>> x.T.flat[1:3].tolist()
-    [3.0, 2.0]
-    >>> x.flat[0] = 7
-    >>> x.tolist()
-    [[7.0, 2.0], [3.0, 4.0]]
-    """
-
-    __slots__ = ("base", "index")
-
-    def __init__(self, x: Mat) -> None:
-        self.base: Mat = x
-        self.index: int = 0  # of the element that comes next
-
-    @property
-    def coords(self) -> tuple[int, ...]:
-        """The indices of the element that comes next."""
-        left, found = self.index, []
-        for step in packed(self.base.shape).strides:
-            found.append(left // max(step, 1))
-            left %= max(step, 1)
-        return tuple(found)
-
-    def __len__(self) -> int:
-        return self.base.size
-
-    def __iter__(self) -> Self:
-        return self
-
-    def __next__(self) -> Entry:
-        if self.index >= self.base.size:
-            raise StopIteration
-        found = self.base[self.coords]
-        self.index += 1
-        return found
-
-    def _vector(self) -> Mat:
-        x = self.base
-        return x if x.ndim == 1 else x.contiguous().reshape(-1)
-
-    def copy(self) -> Mat:
-        """Return the elements as a new vector."""
-        return self._vector().copy()
-
-    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> Array:
-        return np.array(self._vector(), dtype)
-
-    @overload
-    def __getitem__(self, index: int | np.integer[Any]) -> Entry: ...
-    @overload
-    def __getitem__(self, index: slice | EllipsisType | ArrayObject | Sequence[int]) -> Mat: ...
-    def __getitem__(self, index: Index) -> Operand:
-        found = self._vector()[_plain(index)]
-        return found.copy() if isinstance(found, Mat) and found.is_view else found
-
-    def __setitem__(self, index: AxisIndex, value: ArrayLike) -> None:
-        """Overwrite elements; values repeat if they are fewer."""
-        if isinstance(value, list | tuple | np.ndarray | Mat) and np.size(value) == 0:
-            selected: Operand = self._vector()[_plain(index)]
-            if np.size(selected) == 0:
-                return
-            raise ShapeError(f"values of shape {np.shape(value)} for x.flat have no elements")
-
-        def assign(a: Array, at: Index, v: Operand) -> None:
-            a.flat[at] = v
-
-        delegate(assign, (self.base, _plain(index), value), written=(self.base,), name="flat")
-
-    def __eq__(self, other: object) -> Operand:
-        return self._vector() == (other._vector() if isinstance(other, FlatIterator) else other)
-
-    def __ne__(self, other: object) -> Operand:
-        return self._vector() != (other._vector() if isinstance(other, FlatIterator) else other)
-
-    __hash__: None  # type: ignore[assignment]  # since it has __eq__
-
-
-def _plain(index: Index) -> Index:
-    """Return an index of one axis, possibly given in a tuple."""
-    return index[0] if isinstance(index, tuple) and len(index) == 1 else index
 
 
 def base(self: Mat) -> Mat | None:
@@ -179,16 +77,6 @@ def ctypes(self: Mat) -> Any:
     ``with x.facet("foreign") as p:`` gives an address to write to.
     """
     return _LazyCtypes(self)
-
-
-def flat(self: Mat) -> FlatIterator:
-    """The elements in row-major order, to iterate over, to index and to assign to."""
-    return FlatIterator(self)
-
-
-def set_flat(self: Mat, value: Operand) -> None:
-    """Overwrite the elements in row-major order with values, repeated if they are fewer."""
-    self.flat[...] = value
 
 
 class MemoryFlags:
@@ -326,7 +214,6 @@ bind("base", property(base))
 bind("data", property(data))
 bind("ctypes", property(ctypes))
 bind("flags", property(flags))
-bind("flat", property(flat, set_flat))
 
 
 # Methods of NumPy's arrays that Mats cannot have: each raises an error that names the way out

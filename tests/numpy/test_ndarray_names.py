@@ -63,6 +63,7 @@ READING = [  # of a matrix of three rows and four columns
     lambda x: x.flat[3], lambda x: x.flat[2:7], lambda x: x.flat[[1, 5, -1]], lambda x: len(x.flat),
     lambda x: x.flat[np.arange(12) % 3 == 0], lambda x: list(x.flat)[5], lambda x: x.flat.copy(),
     lambda x: x.flat[...], lambda x: x.T.flat[1:4], lambda x: np.asarray(x.flat),
+    lambda x: x.flat[-2], lambda x: x.T[::-1].flat[5], lambda x: np.array([*x.T.flat, *x.flat]),
     lambda x: x.flags.c_contiguous or x.flags["F_CONTIGUOUS"] or x.flags.owndata,
     lambda x: x.T.flags.f_contiguous, lambda x: x.flags.writeable, lambda x: x.flags["ALIGNED"],
     lambda x: x[:, :1].T.flags.num & ~4, lambda x: x[:, ::2].flags.forc, lambda x: x.flags.carray,
@@ -132,6 +133,8 @@ WRITING = [
     lambda x: x.byteswap(inplace=True), lambda x: operator.setitem(x.flat, 3, 1),
     lambda x: operator.setitem(x.flat, slice(2, 9), [1, 0]),
     lambda x: operator.setitem(x.flat, slice(2, 2), []), lambda x: operator.setitem(x.flat, [], []),
+    lambda x: operator.setitem(x.flat, slice(1, 9, 3), 1.5), lambda x: setattr(x, "flat", True),
+    lambda x: operator.setitem(x.flat, -2, 0.5), lambda x: operator.setitem(x.T.flat, 4, 1),
     lambda x: setattr(x, "flat", [1, 0, 1]), lambda x: operator.setitem(x.flat, [1, 4], 1),
     lambda x: setattr(x, "real", 1), lambda x: setattr(x, "real", x.real[::-1] * 1),
     lambda x: operator.setitem(x, ..., x[None, ::-1]), lambda x: operator.iadd(x.T, x.T)]
@@ -164,6 +167,8 @@ def test_what_cannot_be_written_is_as_before():
                        (lambda: x.sort(order="f"), DTypeError), (lambda: x.put([9], 1), IndexError),
                        (lambda: x.fill("a"), TypeError), (lambda: x.sort(kind="bad"), ValueError),
                        (lambda: operator.setitem(x.flat, 9, 1), IndexError),
+                       (lambda: operator.setitem(x.flat, 2**70, 1), (IndexError, OverflowError)),
+                       (lambda: operator.delitem(x.flat, 0), TypeError),
                        (lambda: operator.setitem(x.flat, slice(None), []), ValueError),
                        (lambda: setattr(x, "imag", 1), DTypeError),
                        (lambda: mat.zeros(2, dtype="int8").fill(1000), (TypeError, OverflowError))):

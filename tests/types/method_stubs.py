@@ -27,7 +27,8 @@ import numpy as np
 from ..devices.device import Device
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
-from ..numpy.attributes import FlatIterator, MemoryFlags
+from ..numpy.attributes import MemoryFlags
+from ..numpy.flat_iterator import FlatIterator
 from ..support.types import ArrayLike, AxisLike, DeviceName, DType, DTypeLike, Entry
 from ..support.types import Arguments, File, Function, Index, Keywords, Scalar, ShapeLike
 from .generator import Rng
