@@ -110,6 +110,8 @@ cdef class HostBlocks:
     cdef bint copy_of_array(self, uintptr_t target, object value, size_t nbytes,
                             bint strided) except -1
     cdef object copied_array(self, uintptr_t source, tuple shape, object dtype, size_t nbytes)
+    cdef object dtype_of(self, object value)
+    cdef tuple shape_of(self, object value)
     cdef Py_ssize_t nbytes_of(self, object value) noexcept
     cdef bytes bytes_at(self, uintptr_t address, Py_ssize_t nbytes)
     cdef object array_at(self, uintptr_t address, tuple shape, tuple strides, object dtype,
@@ -126,6 +128,10 @@ cdef class HostBlocks:
                               list targets, Py_ssize_t most) except -1
     cdef bint pick(self, uintptr_t target, uintptr_t address, int size, Py_ssize_t n, list indices,
                    tuple shape, tuple strides) except -1
+    cdef bint unravel(self, uintptr_t address, Py_ssize_t n, tuple shape, list targets) except -1
+    cdef bint ravel(self, uintptr_t target, Py_ssize_t n, list indices, tuple shape) except -1
+    cdef bint take(self, uintptr_t target, uintptr_t address, Py_ssize_t count, size_t nbytes,
+                   uintptr_t index, Py_ssize_t n) noexcept
     cdef void repeat(self, uintptr_t target, uintptr_t address, int size, Py_ssize_t n,
                      Py_ssize_t times) noexcept
     cdef bint add_at(self, uintptr_t target, Py_ssize_t rows, Py_ssize_t columns, uintptr_t index,

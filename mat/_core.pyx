@@ -288,6 +288,14 @@ cdef class HostBlocks:
         """Return an array of NumPy's with a copy of so many bytes; no code of Python runs."""
         return array_with(self.kept, source, shape, dtype, nbytes)
 
+    cdef object dtype_of(self, object value):
+        """Return the dtype of an array."""
+        return (<cnp.ndarray>value).descr
+
+    cdef tuple shape_of(self, object value):
+        """Return the shape of an array."""
+        return shape_of_array(<cnp.ndarray>value)
+
     cdef Py_ssize_t nbytes_of(self, object value) noexcept:
         """Return the bytes of the elements of an array."""
         return cnp.PyArray_NBYTES(<cnp.ndarray>value)
@@ -382,34 +390,7 @@ cdef class HostBlocks:
         """Write the index along each axis of the elements that have bits in `mask` to its address
         in `targets`, of at most so many; return how many there are.
         """
-        cdef Py_ssize_t lengths[MOST_AXES]
-        cdef Py_ssize_t index[MOST_AXES]
-        cdef int64_t *to[MOST_AXES]
-        cdef Py_ssize_t k, j, last, n = 1, found = 0
-        cdef int a, axes = len(shape)
-        for a in range(axes):
-            lengths[a], index[a] = shape[a], 0
-            to[a] = <int64_t *><uintptr_t>targets[a]
-            n *= lengths[a]
-        last = lengths[axes - 1]
-        k = 0
-        while k < n:
-            for j in range(last):
-                if bits_at(address, size, k + j) & mask:
-                    if found < most:
-                        for a in range(axes - 1):
-                            to[a][found] = index[a]
-                        to[axes - 1][found] = j
-                    found += 1
-            k += last
-            a = axes - 2
-            while a >= 0:
-                index[a] += 1
-                if index[a] < lengths[a]:
-                    break
-                index[a] = 0
-                a -= 1
-        return found
+        return find_places(address, size, shape, mask, targets, most)
 
     cdef bint pick(self, uintptr_t target, uintptr_t address, int size, Py_ssize_t n, list indices,
                    tuple shape, tuple strides) except -1:
@@ -418,6 +399,26 @@ cdef class HostBlocks:
         """
         return pick_elements(<char *>target, <const char *>address, size, n, indices, shape,
                              strides)
+
+    cdef bint unravel(self, uintptr_t address, Py_ssize_t n, tuple shape, list targets) except -1:
+        """Write the index along each axis of n row-major ones, integers of 64 bits, to its address
+        in `targets`; return False if one is out of range.
+        """
+        return split_places(<const int64_t *>address, n, shape, targets)
+
+    cdef bint ravel(self, uintptr_t target, Py_ssize_t n, list indices, tuple shape) except -1:
+        """Write the row-major indices of n elements, by the addresses of n integers of 64 bits for
+        each axis; return False if one is out of range.
+        """
+        return join_places(<int64_t *>target, n, indices, shape)
+
+    cdef bint take(self, uintptr_t target, uintptr_t address, Py_ssize_t count, size_t nbytes,
+                   uintptr_t index, Py_ssize_t n) noexcept:
+        """Write the items of `nbytes` bytes, of so many, at n integers of 64 bits; return False if
+        one of these is out of range.
+        """
+        return take_items(<char *>target, <const char *>address, count, nbytes,
+                          <const int64_t *>index, n)
 
     cdef void repeat(self, uintptr_t target, uintptr_t address, int size, Py_ssize_t n,
                      Py_ssize_t times) noexcept:

@@ -10,7 +10,7 @@ import inspect
 from typing import Any
 
 import numpy as np
-from numpy._core.multiarray import c_einsum
+from numpy._core import multiarray
 
 from ..core.compiled import BLOCKS
 from ..support.types import Arguments, Array, Function, Keywords, Operand
@@ -31,8 +31,19 @@ _PLAIN = frozenset((int, float, complex, bool, str, type(None), type, slice, np.
 _METHODS = frozenset((
     np.argmax, np.argmin, np.argpartition, np.argsort, np.cumprod, np.cumsum, np.nonzero,
     np.repeat, np.round, np.searchsorted, np.take, np.trace))
+_correlate: Function = multiarray.correlate
+
+
+def _convolved(a: Array, v: Array, mode: str = "full") -> Array:
+    """Return ``np.convolve`` of vectors."""
+    shorter, longer = (a, v) if len(a) < len(v) else (v, a)
+    found: Array = _correlate(longer, shorter[::-1], mode)
+    return found
+
+
 # by a function of NumPy's: what it calls once it has found out that no argument is of another class
-_INSIDE: dict[Function, Function] = {np.einsum: c_einsum}
+_INSIDE: dict[Function, Function] = {
+    np.einsum: multiarray.c_einsum, np.correlate: multiarray.correlate2, np.convolve: _convolved}
 # with types of C
 _mat = Mat
 _ndarray, _generic, _not_brief = np.ndarray, np.generic, NOT_BRIEF

@@ -216,11 +216,12 @@ def over_memory(a: Array, flat: Array | None, owned: bool) -> Mat:
 
 def copy_of_array(a: Array, order: object) -> Mat | None:
     """Return a Mat with a copy of a plain array of a known dtype; None for others."""
-    dtype = a.dtype
-    if (order != "K" and order != "C") or _observers or not _blocks.enabled or not (
-            is_numpys(dtype) or dtype in _DTYPES):
+    if (order != "K" and order != "C") or _observers or not _blocks.enabled:
         return None
-    form = form_of_result(a.shape, dtype)
+    dtype = _blocks.dtype_of(a)
+    if not (is_numpys(dtype) or dtype in _DTYPES):
+        return None
+    form = form_of_result(_blocks.shape_of(a), dtype)
     nbytes = form.size * form.itemsize
     if nbytes > MOST_AT_ONCE and not a.flags.c_contiguous:
         return None

@@ -28,7 +28,8 @@ from ..ops.engine.operation import named
 from ..ops.primitives import elementwise as ew
 from ..ops.primitives import reduce, ufuncs
 from ..ops.primitives.copying import converted
-from ..ops.primitives.few_elements import same, summed_between
+from ..ops.primitives.few_elements import same
+from ..ops.primitives.few_indices import summed_between
 from ..ops.primitives.reduce import ALL, ANY
 from ..support.dtypes import ELEMENT_TYPES, EXTENSIONS, REAL_TYPES
 from ..support.options import FLOAT32, FLOAT64

@@ -6,7 +6,8 @@ from mat.matrix.brief_calls cimport call_briefly, write_briefly
 from mat.matrix.called_methods cimport MatMethod
 from mat.ops.engine.calls cimport Calls
 from mat.ops.indexing.selection cimport taken_of, written
-from mat.ops.primitives.few_elements cimport leaves_dtype, places
+from mat.ops.primitives.few_elements cimport leaves_dtype
+from mat.ops.primitives.few_indices cimport places
 
 cdef list _in_use, _observers
 cdef object _mat, _not_brief, _nrm2, _result_type, _bool, _int64, _partition, _ALL, _BACK
@@ -63,6 +64,7 @@ cdef class OrNumPy(Way):
 
 cdef class AlongOrNumPy(OrNumPy):
     cdef object axis
+    cdef str name
     cdef bint named
     cpdef object call(self, tuple args, dict kwargs)
 
@@ -139,3 +141,4 @@ cdef class ShortMethod(MatMethod):
 
 cdef class TakeMethod(ShortMethod):
     cdef object call_plainly(self, object x, object y, Py_ssize_t count)
+    cdef object call_fully(self, tuple args, dict kwargs)

@@ -28,7 +28,8 @@ from ..ops.indexing.selection import taken_of, written
 from ..ops.primitives import few_elements as few
 from ..ops.primitives import reduce
 from ..ops.primitives.copying import arg_sorted, copied_to, sorted_along
-from ..ops.primitives.few_elements import leaves_dtype, places
+from ..ops.primitives.few_elements import leaves_dtype
+from ..ops.primitives.few_indices import places, raveled_places, searched, unraveled
 from ..ops.primitives.joining import joined, stacked
 from ..support.dtypes import BLAS_TYPES
 from ..support.plugins import plugin
@@ -181,21 +182,23 @@ class OrNumPy(Way):
 class AlongOrNumPy(OrNumPy):
     """By a function of `count` arguments and an axis, given by its name or after them, or by NumPy.
 
-    `axis` is what it is by default, `named` whether it is given by its name only.
+    `axis` is what it is by default, `named` whether it is given by its name only, which is `name`.
     """
 
-    __slots__ = ("axis", "named")
+    __slots__ = ("axis", "name", "named")
 
     def __init__(self, function: Function, other: Way, count: int, axis: object,
-                 named: bool) -> None:
+                 named: bool, name: str = "axis") -> None:
         super().__init__(function, other, count)
         self.axis: object = axis
         self.named: bool = named
+        self.name: str = name
 
     def call(self, args: Arguments, kwargs: Keywords) -> Operand:
         found = None
         if len(args) == self.count and (not kwargs or len(kwargs) == 1):
-            found = self.function(*args, kwargs.get("axis", _not_brief) if kwargs else self.axis)
+            found = self.function(*args,
+                                  kwargs.get(self.name, _not_brief) if kwargs else self.axis)
         elif len(args) == self.count + 1 and not kwargs and not self.named:
             found = self.function(*args)
         return self.other.call(args, kwargs) if found is None else found
@@ -466,17 +469,20 @@ _FEW = 1 << 12  # elements
 # them may be
 _SHORTER: dict[object, tuple[Any, ...]] = {
     np.einsum: (product_by_einsum, 3),
-    np.bincount: (few.counted,), np.nonzero: (few.places,), np.flatnonzero: (flat_places,),
-    np.argwhere: (rows_of_places,), np.round: (few.rounded,),
+    np.bincount: (few.counted,), np.nonzero: (places,), np.flatnonzero: (flat_places,),
+    np.argwhere: (rows_of_places,), np.nan_to_num: (few.without_nan,),
+    np.unravel_index: (unraveled, 2, ("C",)),
+    np.ravel_multi_index: (raveled_places, 2, ("raise", "C")),
     np.trace: (few.traced, 1, (0, 0, 1)), np.array_equal: (few.all_equal, 2),
     np.interp: (few.interpolated, 3), np.where: (few.chosen, 3), np.tile: (few.tiled, 2),
-    np.searchsorted: (few.searched, 2, ("left",))}
+    np.searchsorted: (searched, 2, ("left",))}
 # the same of functions of how many arguments and an axis, what this is by default, and whether it
 # is given by its name only
 _ALONG: dict[object, tuple[Any, ...]] = {
     np.argsort: (arg_sorted, 1, -1, False), np.diff: (few.differenced, 1, -1, True),
     np.repeat: (few.repeated, 2, None, False),
     np.compress: (selection.compressed, 2, None, False),
+    np.round: (few.rounded, 1, 0, False, "decimals"),
     np.roll: (few.rolled, 2, None, False), np.take: (selection.taken_of, 2, None, False)}
 _usual_of: list[Callable[[Function], int]] = []  # the only one
 
@@ -490,7 +496,7 @@ def leave_to_numpy(usual: Callable[[Function], int]) -> None:
         WAYS[function] = OrNumPy(shorter, ByNumPy(function, usual), *facts)
     for function, (shorter, *facts) in _ALONG.items():
         WAYS[function] = AlongOrNumPy(shorter, ByNumPy(function, usual), *facts)
-    WAYS[np.where] = OrNumPy(few.places, WAYS[np.where])
+    WAYS[np.where] = OrNumPy(places, WAYS[np.where])
 
 
 def called_shortly(function: Function, args: Arguments, kwargs: Keywords) -> Operand:
@@ -610,13 +616,19 @@ class ShortMethod(MatMethod):
 
 
 class TakeMethod(ShortMethod):
-    """The method `take`, with one argument by `taken_of` at once."""
+    """The method `take`, by `taken_of` at once."""
 
     def call_plainly(self, x: Operand, y: Operand, count: int) -> Operand:
         found = None
         if count == 2 and not _observers:
             found = taken_of(x, y, None)
         return ShortMethod.call_plainly(self, x, y, count) if found is None else found
+
+    def call_fully(self, args: Arguments, kwargs: Keywords) -> Operand:
+        found = None
+        if len(args) == 3 and not kwargs and not _observers:
+            found = taken_of(args[0], args[1], args[2])
+        return ShortMethod.call_fully(self, args, kwargs) if found is None else found
 
 
 for _kind in (ShortMethod, TakeMethod, WritingMethod):

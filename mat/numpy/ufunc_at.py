@@ -19,7 +19,7 @@ from ..matrix.delegate import delegate
 from ..matrix.mat import Mat
 from ..matrix.with_facets import with_facets
 from ..ops.engine.by_numpy import QUIET, STATE, LeftToNumPy, leave_if, or_leave
-from ..ops.primitives.few_elements import added_at
+from ..ops.primitives.few_indices import added_at
 from ..support.plugins import at_first_use
 from ..support.types import Arguments, Array, Function, Keywords, Operand
 from .operands import as_mat_if_possible

@@ -26,7 +26,25 @@ LINES = [  # of a matrix or so, with indices, some out of range, and bools of th
     "xp.squeeze(x, 0)", "x.reshape(-1)", "x.reshape((-1,))", "x.astype(x.dtype, copy=False)",
     "x.astype(bool, copy=False)", "x.astype('complex64')", "x.astype(x.dtype, 'F', copy=False)",
     "x.astype('int8', casting='safe')", "x.astype(x.dtype, 'K', 'none')",
-    "xp.ravel_multi_index((i, i), (8, 8))", "xp.ravel_multi_index((j, j), (2, 2))"]
+    "xp.ravel_multi_index((i, i), (8, 8))", "xp.ravel_multi_index((j, j), (2, 2))",
+    "xp.ravel_multi_index((m, m % 3, m), (20, 3, 20))", "xp.ravel_multi_index((m, c), (20, 20))",
+    "xp.ravel_multi_index((m, m[:1]), (20, 20))", "xp.ravel_multi_index((m, m), (20, 5), 'wrap')",
+    "xp.ravel_multi_index((m[0], m[0]), (20, 20))", "xp.ravel_multi_index((m,), (20, 20))",
+    "xp.unravel_index(i, (8, 8))", "xp.unravel_index(m, (5, 4))[1]",
+    "xp.unravel_index(m.reshape(2, 2), (2, 5, 2))[0]", "xp.unravel_index(m, (5, 4), 'F')[0]",
+    "xp.unravel_index(m[::2], (5, 4))[0]", "xp.unravel_index(m[0], (5, 4))[1]",
+    "xp.unravel_index(m, 20)[0]", "xp.unravel_index(m, (5, 4.0))", "xp.unravel_index(m, (3, 4))",
+    "xp.unravel_index(m, (0, 4))", "xp.unravel_index(m, (2**70, 4))", "xp.unravel_index(m, ())",
+    "x.take(i)", "x.take(i, 0)", "x.take(i, axis=k)", "x.take(i, -1)", "x.take(i, 1)", "x.take(j)",
+    "x.take(j, 0)", "x.take(m)", "x.take(i.reshape(2, 2), 0)", "x.take(i[::-1])",
+    "x.take(i, False)", "x.take(i[0])", "x.take(i.astype('uint8'), 0)", "x[i]", "x[j]",
+    "x[i.reshape(2, 2)]", "x[i[::2]]", "x[c]", "x.round(1)", "x.round(2)", "x.round(-1)",
+    "x.round(12)", "x.round(True)", "x.round(1.5)", "xp.round(x, decimals=1)",
+    "xp.round(x, axis=1)", "x.round(decimals=k)", "xp.nan_to_num(x)", "xp.nan_to_num(x, True, 1.0)",
+    "x.astype(i.dtype)", "x.astype(x.dtype)", "xp.correlate(x, i)", "xp.correlate(x, i, 'full')",
+    "xp.correlate(i, i, mode='same')", "xp.correlate(x, i, 'none')", "xp.convolve(x, i)",
+    "xp.convolve(i[:1], x)", "xp.convolve(x, i, mode='valid')", "xp.convolve(i, 2)",
+    "xp.convolve(i, [1, 2])"]
 WRITING = [
     "x.put(i, 3)", "x.put(i, 0.5)", "x.put(i, -1)", "x.put(i, 300)", "x.put(i, True)",
     "x.put(i, i.astype(x.dtype))", "x.put(i, i)", "x.put(j, 1)", "x.put(j, 1, 'wrap')",
@@ -49,7 +67,8 @@ def outcome(line, x, xp, others):
 @pytest.mark.parametrize("line", LINES + WRITING)
 def test_lines_give_what_numpy_gives(line, dtype, rng):
     a = (rng.random((5, 4)) * 9).astype(dtype)
-    others = {"i": np.array([0, 2, -1, 2]), "j": rng.integers(-9, 9, 4), "c": rng.random(5) > 0.5}
+    others = {"i": np.array([0, 2, -1, 2]), "j": rng.integers(-9, 9, 4), "c": rng.random(5) > 0.5,
+              "m": np.array([0, 19, 7, 2])}
     mats = {name: mat.array(value) for name, value in others.items()}
     for form in FORMS:
         b, x = form(a.copy()), form(mat.array(a))

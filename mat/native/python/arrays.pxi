@@ -113,6 +113,17 @@ cdef object array_with(list kept, uintptr_t source, tuple shape, object dtype, s
     return made
 
 
+cdef tuple shape_of_array(cnp.ndarray value):
+    """See `HostBlocks.shape_of`."""
+    cdef int k, axes = cnp.PyArray_NDIM(value)
+    found = PyTuple_New(axes)
+    for k in range(axes):
+        n = <object>cnp.PyArray_DIM(value, k)
+        Py_INCREF(n)  # the tuple gets that reference
+        PyTuple_SET_ITEM(found, k, n)
+    return found
+
+
 cdef inline void repeat(char *at, size_t done, size_t nbytes) noexcept:
     """Repeat the first `done` of so many bytes, twice as many each time."""
     while done < nbytes:

@@ -186,6 +186,54 @@ cdef Py_ssize_t bytes_with(const uint8_t *x, Py_ssize_t n, uint64_t mask) noexce
     return found
 
 
+cdef Py_ssize_t find_places(uintptr_t address, int size, tuple shape, uint64_t mask,
+                            list targets, Py_ssize_t most) except -1:
+    """See `HostBlocks.places_of`."""
+    cdef Py_ssize_t lengths[MOST_AXES]
+    cdef Py_ssize_t index[MOST_AXES]
+    cdef int64_t *to[MOST_AXES]
+    cdef Py_ssize_t k, j, last, n = 1, found = 0
+    cdef int a, axes = len(shape)
+    for a in range(axes):
+        lengths[a], index[a] = shape[a], 0
+        to[a] = <int64_t *><uintptr_t>targets[a]
+        n *= lengths[a]
+    last = lengths[axes - 1]
+    k = 0
+    while k < n:
+        for j in range(last):
+            if bits_at(address, size, k + j) & mask:
+                if found < most:
+                    for a in range(axes - 1):
+                        to[a][found] = index[a]
+                    to[axes - 1][found] = j
+                found += 1
+        k += last
+        a = axes - 2
+        while a >= 0:
+            index[a] += 1
+            if index[a] < lengths[a]:
+                break
+            index[a] = 0
+            a -= 1
+    return found
+
+
+cdef bint take_items(char *to, const char *source, Py_ssize_t count, size_t nbytes,
+                     const int64_t *at, Py_ssize_t n) noexcept:
+    """See `HostBlocks.take`."""
+    cdef Py_ssize_t k, at_k
+    if not are_within(at, n, count):
+        return False
+    for k in range(n):
+        at_k = at[k] + count if at[k] < 0 else at[k]
+        if nbytes == 8:
+            (<uint64_t *>to)[k] = (<const uint64_t *>source)[at_k]
+        else:
+            memcpy(to + k * nbytes, source + at_k * nbytes, nbytes)
+    return True
+
+
 cdef bint pick_elements(char *target, const char *first, int size, Py_ssize_t n, list indices,
                         tuple shape, tuple strides) except -1:
     """See `HostBlocks.pick`."""
@@ -206,6 +254,48 @@ cdef bint pick_elements(char *target, const char *first, int size, Py_ssize_t n,
                 return False
             offset += i * steps[a]
         memcpy(target + k * size, first + offset, size)
+    return True
+
+
+cdef bint split_places(const int64_t *at, Py_ssize_t n, tuple shape, list targets) except -1:
+    """See `HostBlocks.unravel`."""
+    cdef int64_t lengths[MOST_AXES]
+    cdef int64_t *to[MOST_AXES]
+    cdef int64_t left, size = 1
+    cdef Py_ssize_t k
+    cdef int a, axes = len(shape)
+    if axes > MOST_AXES:
+        return False
+    for a in range(axes):
+        lengths[a], to[a] = shape[a], <int64_t *><uintptr_t>targets[a]
+        size *= lengths[a]
+    for k in range(n):
+        if not 0 <= at[k] < size:
+            return False
+        left = at[k]
+        for a in range(axes - 1, 0, -1):
+            to[a][k] = left % lengths[a]
+            left //= lengths[a]
+        to[0][k] = left
+    return True
+
+
+cdef bint join_places(int64_t *to, Py_ssize_t n, list indices, tuple shape) except -1:
+    """See `HostBlocks.ravel`."""
+    cdef int64_t lengths[MOST_AXES]
+    cdef const int64_t *at[MOST_AXES]
+    cdef Py_ssize_t k
+    cdef int a, axes = len(shape)
+    if axes > MOST_AXES:
+        return False
+    for a in range(axes):
+        lengths[a], at[a] = shape[a], <const int64_t *><uintptr_t>indices[a]
+    for k in range(n):
+        to[k] = 0
+        for a in range(axes):
+            if not 0 <= at[a][k] < lengths[a]:
+                return False
+            to[k] = to[k] * lengths[a] + at[a][k]
     return True
 
 

@@ -493,7 +493,8 @@ class Calls(Operation):
         """Return the node for a setting: by its type, too, since True is 1 but not to a check."""
         if value is None or value is False or value is True:  # beside types nothing equals these
             return node.step(value, add)
-        if not (_of_integers(value) if isinstance(value, tuple) else type(value) in _PLAIN):
+        if type(value) is not int and not (
+                _of_integers(value) if isinstance(value, tuple) else type(value) in _PLAIN):
             return None
         found = node.step(type(value), add)
         return None if found is None else found.step(value, add)

@@ -8,7 +8,7 @@ from mat.matrix.elements cimport copied_to_part
 from mat.ops.engine.calls cimport may_meet
 from mat.ops.indexing.selection cimport Selection, selected
 from mat.ops.indexing.selection cimport as_array_of, as_source
-from mat.ops.primitives.few_elements cimport picked
+from mat.ops.primitives.few_indices cimport items, picked
 
 cdef frozenset _CHOICES, _BASIC
 cdef tuple _ADVANCED

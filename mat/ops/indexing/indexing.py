@@ -34,7 +34,7 @@ from ...support.types import Index, Keywords, Nested, Operand
 from ..engine.calls import may_meet
 from ..engine.operands import is_operand, shortened
 from ..primitives.elementwise import assign, fill
-from ..primitives.few_elements import picked
+from ..primitives.few_indices import items, picked
 from .selection import Selection, as_array_of, as_source, selected, selects_as_array
 
 _advanced = at_first_use("ops.indexing.advanced")
@@ -208,7 +208,8 @@ def _gather(self: Mat, index: Index) -> Operand:
     there = _there(self, index, "getitem")
     if there is not None:
         return there.get()
-    found: Operand = picked(self, index) if type(index) is tuple else None
+    found: Operand = picked(self, index) if type(index) is tuple else (
+        items(self, index, False))
     if found is None:
         chosen = _on_host(self, index) if type(index) is tuple else selected(self, index, 0)
         found = None if chosen is None else chosen.get()

@@ -6,6 +6,7 @@ from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase, is_numpys
 from mat.matrix.creation cimport vector_of_integers
+from mat.ops.primitives.few_indices cimport items
 
 cdef list _in_use, _observers
 cdef Registration _foreign

@@ -36,6 +36,7 @@ from ...support.native import lib
 from ...support.plugins import at_first_use
 from ...support.types import Array, DType, Number, Operand
 from ..engine.operands import as_operand, is_operand
+from ..primitives.few_indices import items
 from ..primitives.selecting import number_as_mat
 from ..tiles.overlap import apart_from
 
@@ -389,13 +390,18 @@ def taken_of(x: object, indices: object, axis: object) -> Operand:
     if at.element_type is not _INDICES or not at.layout.shape or not layout.size:
         return None
     if axis is None:
+        few = items(view, at, True)
+        if few is not None:
+            return few
         axis, view = 0, _as_vector(view)
     if view is None or type(axis) is not int or not 0 <= axis < len(view.layout.shape):
         return None
     if _in_use:
         return _advanced.taken_there(view, at, axis)
-    chosen = selected(view, at, axis)
-    found = None if chosen is None else chosen.get()
+    found = items(view, at, False) if not axis else None
+    if found is None:
+        chosen = selected(view, at, axis)
+        found = None if chosen is None else chosen.get()
     return view[at] if found is None and len(layout.shape) == 1 else found  # or its error
 
 

@@ -33,7 +33,7 @@ MOST_SORTED = 1 << 16  # bytes that are copied while the GIL is kept, before the
 _assign, _blocks, _named, _foreign = assign, BLOCKS, NAMED, FOREIGN
 _mat, _int64, _float16 = Mat, np.dtype(np.int64), np.dtype(np.float16)
 _bool = np.dtype(bool)
-_HASHED = frozenset((str, type))
+_HASHED = frozenset((str, type, *map(type, NAMED)))  # dtypes are of a class each
 
 
 @method("copy")

@@ -14,8 +14,9 @@ from mat.ops.engine.calls cimport Calls
 
 cdef HostBlocks _blocks
 cdef Registration _array
-cdef object _mat, _int64, _float64, _bool, _integers, _byte, _sum_of_bytes
-cdef Calls _max, _min, _sum, _select, _assign, _subtract, _rint, _equal, _all, _clip
+cdef object _mat, _int64, _float64, _bool, _integers
+cdef Calls _max, _min, _sum, _select, _assign, _subtract, _rint, _multiply, _divide, _equal, _all
+cdef Calls _clip
 cdef list _masks
 cdef dict _spreads, _NO_KEYWORDS
 cdef Form _count
@@ -26,10 +27,6 @@ cdef Py_ssize_t _MOST, _FEW, _FEW_PLACES, _SEARCHED, _LARGEST, _SMALL
                to=uintptr_t, bins=Py_ssize_t, start=Py_ssize_t)
 cpdef object counted(object x)
 
-@cython.locals(view=MatBase, layout=Layout, storage=Storage, made=MatBase, form=Form,
-               address=uintptr_t, count=Py_ssize_t, start=Py_ssize_t, mask=uint64_t)
-cpdef object places(object x)
-
 @cython.locals(view=MatBase, layout=Layout, storage=Storage, made=MatBase, address=uintptr_t,
                to=uintptr_t, mask=uint64_t)
 cpdef object truths(object x)
@@ -38,33 +35,7 @@ cpdef object truths(object x)
                to=uintptr_t)
 cpdef object first_truth(object x)
 
-@cython.locals(view=MatBase, at=MatBase, like=MatBase, made=MatBase, layout=Layout,
-               storage=Storage, shape=tuple, first=Py_ssize_t, size=Py_ssize_t, k=Py_ssize_t,
-               enabled=bint, places=list, to=uintptr_t, address=uintptr_t)
-cpdef object picked(object x, tuple index)
-@cython.locals(at=MatBase, layout=Layout, address=uintptr_t)
-cdef object _address_of_index(object item, tuple shape)
-
-@cython.locals(of=MatBase, view=MatBase, layout=Layout, one=Layout, storage=Storage, given=Storage,
-               made=MatBase, address=uintptr_t, address_of=uintptr_t, to=uintptr_t,
-               size=Py_ssize_t)
-cpdef object searched(object values, object x)
-
-@cython.locals(at=MatBase, view=MatBase, layout=Layout, one=Layout, storage=Storage, given=Storage,
-               made=MatBase, address=uintptr_t, index=uintptr_t, to=uintptr_t, rank=Py_ssize_t,
-               rows=Py_ssize_t, columns=Py_ssize_t)
-cpdef object summed_between(object x, object indices)
-
-@cython.locals(at=MatBase, view=MatBase, source=MatBase, layout=Layout, one=Layout, part=Layout,
-               rank=Py_ssize_t)
-cpdef bint added_at(object x, object indices, object value) except -1
-
-@cython.locals(storage=Storage, given=Storage, columns=Py_ssize_t, step=Py_ssize_t,
-               index=uintptr_t, values=uintptr_t, to=uintptr_t)
-cdef bint _rows_added(MatBase view, Layout layout, MatBase at, Layout one, MatBase source,
-                      Layout part, double number) except -1
-
-cdef object _mask_of(object dtype)
+cpdef object bits_of_truth(object dtype)
 
 @cython.locals(view=MatBase)
 cpdef object interpolated(object x, object xp, object fp)
@@ -89,11 +60,13 @@ cpdef object chosen(object condition, object a, object b)
 @cython.locals(one=MatBase, other=MatBase)
 cpdef object all_equal(object a, object b)
 
-@cython.locals(view=MatBase)
-cpdef object rounded(object x)
+@cython.locals(view=MatBase, scale=Calls, unscale=Calls)
+cpdef object rounded(object x, object decimals)
 
 @cython.locals(view=MatBase)
 cpdef object same(object x)
+@cython.locals(view=MatBase)
+cpdef object without_nan(object x)
 
 cpdef bint leaves_dtype(object number, str kind) except -1
 

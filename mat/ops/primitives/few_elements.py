@@ -1,5 +1,5 @@
 """Functions of Mats in host memory that need no access of their own: one operation on views, or a
-loop over a few packed elements.
+loop over a few packed elements. Those with indices are in `few_indices`.
 
 Each returns None, with nothing done, for other operands.
 """
@@ -48,10 +48,10 @@ _float64 = FLOAT64
 _bool, _sum, _select, _assign = np.dtype(bool), vars(reduce.sum)["op"], select, elementwise.assign
 _max, _min = vars(reduce.max)["op"], vars(reduce.min)["op"]
 _subtract, _rint, _equal = _operations(elementwise.subtract, elementwise.rint, elementwise.equal)
+_multiply, _divide = _operations(elementwise.multiply, elementwise.divide)
 _all, _count = ALL, form_of_result((), _int64)
 _clip = vars(elementwise.clip)["op"]
 _clip_by_numpy: Function = np.ndarray.clip
-_byte, _sum_of_bytes = np.dtype(np.uint8), np.dtype(np.uint64)
 _integers = np.dtype(int)  # what NumPy makes of bools
 _interp: Function = vars(multiarray)["interp"]  # that NumPy's function calls for real numbers
 _NO_KEYWORDS: Keywords = {}
@@ -96,7 +96,7 @@ def truths(x: object) -> Operand:
     layout, storage = view.layout, view.storage
     if not layout.contiguous or not 0 < layout.size * view.element_size <= _FEW:
         return None
-    mask = _mask_of(view.element_type)
+    mask = bits_of_truth(view.element_type)
     if not mask:
         return None
     made: Any = _count.new(view.device_enabled, None)
@@ -130,216 +130,7 @@ def first_truth(x: object) -> Operand:
     return made
 
 
-def places(x: object) -> Operand:
-    """Return the indices along each axis of the elements that are true."""
-    if type(x) is not _mat or not _blocks.enabled:
-        return None
-    view: Any = x
-    layout, storage = view.layout, view.storage
-    mask = _mask_of(view.element_type)
-    if not mask or not layout.shape or not layout.contiguous or not 0 < layout.size <= _MOST:
-        return None
-    start = view.element_size * layout.displacement
-    address = storage.element_address(_array.mask, _array.bit)
-    if not address:
-        return None
-    count = _blocks.count_true(address + start, view.element_size, layout.size, mask)
-    form = form_of_result((count,), _int64)
-    found: list[Operand] = []
-    targets: list[int] = []
-    for _ in layout.shape:
-        made: Any = form.new(view.device_enabled, None)
-        found.append(made)
-        targets.append(made.storage.ready(_array.mask, _array.bit, False, True))
-    # no code of Python may run from here on, so that no Mat changes meanwhile
-    address = storage.element_address(_array.mask, _array.bit)
-    if not address or 0 in targets or view.layout is not layout:
-        return None
-    if _blocks.places_of(address + start, view.element_size, layout.shape, mask, targets,
-                         count) != count:
-        return None
-    for one in found:
-        made = one
-        made.storage.written(_array.mask)
-    return tuple(found)
-
-
-def picked(x: object, index: tuple[object, ...]) -> Operand:
-    """Return the elements at int64 of one shape, or at an integer, along each axis."""
-    view: Any = x
-    layout, storage = view.layout, view.storage
-    if len(index) != len(layout.shape) or not none_else():
-        return None
-    like: Any = None
-    first, enabled = layout.displacement, view.device_enabled
-    for k, item in enumerate(index):
-        if type(item) is _mat:
-            at: Any = item
-            if at.element_type is not _int64 or not at.layout.contiguous or not at.layout.shape or (
-                    like is not None and at.layout.shape != like.layout.shape):
-                return None
-            like, enabled = at, enabled and at.device_enabled
-            at._locate()
-        elif type(item) is not int or not -layout.shape[k] <= item < layout.shape[k]:
-            return None
-        else:
-            first += (item + layout.shape[k] if item < 0 else item) * layout.strides[k]
-    if like is None or not 0 < like.layout.size <= _MOST:
-        return None
-    shape = like.layout.shape
-    made: Any = form_of_result(shape, view.element_type).new(enabled, None)
-    to = made.storage.ready(_array.mask, _array.bit, False, True)
-    view._locate()
-    # no code of Python may run from here on, so that no Mat changes meanwhile
-    address = storage.ready(_array.mask, _array.bit, True, False)
-    places = [_address_of_index(item, shape) for item in index]
-    if not to or not address or view.layout is not layout or view.storage is not storage or (
-            -1 in places):
-        return None
-    size = view.element_size
-    if not _blocks.pick(to, address + first * size, size, made.layout.size, places, layout.shape,
-                        layout.strides):
-        return None
-    made.storage.written(_array.mask)
-    return made
-
-
-def _address_of_index(item: object, shape: Ints) -> int:
-    """Return where the integers of an index are, 0 for one integer; -1 where they have moved."""
-    if type(item) is not _mat:
-        return 0
-    at: Any = item
-    layout = at.layout
-    address = at.storage.ready(_array.mask, _array.bit, True, False)
-    if not address or not layout.contiguous or layout.shape != shape:
-        return -1
-    found: int = address + 8 * layout.displacement
-    return found
-
-
-def searched(values: object, x: object) -> Operand:
-    """Return before which of a few sorted elements each of a few others of their dtype comes."""
-    if type(values) is not _mat or type(x) is not _mat or not none_else():
-        return None
-    of: Any = values
-    view: Any = x
-    layout, one, storage, given = view.layout, of.layout, view.storage, of.storage
-    if view.element_type is not of.element_type or len(one.shape) != 1 or not layout.shape or not (
-            layout.contiguous and one.contiguous):
-        return None
-    if not 0 < layout.size <= _MOST or not 0 < one.size <= _MOST or not (
-            is_numpys(view.element_type)):
-        return None
-    made: Any = form_of_result(layout.shape, _int64).new(view.device_enabled, None)
-    to = made.storage.ready(_array.mask, _array.bit, False, True)
-    view._locate()
-    of._locate()
-    # no code of Python may run from here on, so that no Mat changes meanwhile
-    address = storage.ready(_array.mask, _array.bit, True, False)
-    address_of = given.ready(_array.mask, _array.bit, True, False)
-    if not to or not address or not address_of or view.layout is not layout or (
-            of.layout is not one or view.storage is not storage or of.storage is not given):
-        return None
-    size = view.element_size
-    if not _blocks.search(to, address_of + size * one.displacement, one.size,
-                          address + size * layout.displacement, layout.size, view.element_type):
-        return None
-    made.storage.written(_array.mask)
-    return made
-
-
-def summed_between(x: object, indices: object) -> Operand:
-    """Return the sums of a few rows from each index to the next one, NumPy's ``add.reduceat``."""
-    if type(x) is not _mat or type(indices) is not _mat or not none_else():
-        return None
-    view: Any = x
-    at: Any = indices
-    layout, one, storage, given = view.layout, at.layout, view.storage, at.storage
-    rank = len(layout.shape)
-    if at.element_type is not _int64 or len(one.shape) != 1 or not 0 < rank < 3 or not (
-            layout.contiguous and one.contiguous):
-        return None
-    if not 0 < layout.size <= _MOST or not 0 < one.size <= _MOST or not (
-            is_numpys(view.element_type)):
-        return None
-    dtype = _sum_of_bytes if view.element_type is _byte else view.element_type
-    rows, columns = layout.shape[0], layout.shape[1] if rank == 2 else 1
-    made: Any = form_of_result((one.size, *layout.shape[1:]), dtype).new(view.device_enabled, None)
-    to = made.storage.ready(_array.mask, _array.bit, False, True)
-    view._locate()
-    at._locate()
-    # no code of Python may run from here on, so that no Mat changes meanwhile
-    address = storage.ready(_array.mask, _array.bit, True, False)
-    index = given.ready(_array.mask, _array.bit, True, False)
-    if not to or not address or not index or view.layout is not layout or (
-            at.layout is not one or view.storage is not storage or at.storage is not given):
-        return None
-    index += 8 * one.displacement
-    if not 0 < _blocks.bins_of(index, one.size) <= rows or not _blocks.sum_between(
-            to, address + view.element_size * layout.displacement, rows, columns, index, one.size,
-            view.element_type):
-        return None
-    made.storage.written(_array.mask)
-    return made
-
-
-def added_at(x: object, indices: object, value: Operand) -> bool:
-    """Add a number or rows to rows that indices select; False, with nothing done, for others."""
-    if type(x) is not _mat or type(indices) is not _mat or not none_else():
-        return False
-    view: Any = x
-    at: Any = indices
-    layout, one = view.layout, at.layout
-    rank = len(layout.shape)
-    if at.element_type is not _int64 or len(one.shape) != 1 or not 0 < rank < 3 or not (
-            layout.contiguous and one.contiguous):
-        return False
-    if not layout.size or not 0 < one.size * (layout.shape[1] if rank == 2 else 1) <= _SEARCHED:
-        return False
-    if type(value) is not _mat:
-        return leaves_dtype(value, view.element_type.kind) and _rows_added(
-            view, layout, at, one, None, None, value)
-    source: Any = value
-    part = source.layout
-    if source.element_type is not view.element_type or not part.contiguous or (
-            part.shape != layout.shape[1:] and part.shape != (one.size, *layout.shape[1:])):
-        return False
-    return _rows_added(view, layout, at, one, source, part, 0)
-
-
-# the parameters are Mats and the layouts that they had
-def _rows_added(view: Mat, layout: Layout, at: Mat, one: Layout, source: Mat | None,
-                part: Layout | None, number: float) -> bool:
-    """Add a source's rows, or a number, to rows; return False for operands of one storage."""
-    view._locate()
-    at._locate()
-    if source is not None:
-        source._locate()
-    # no code of Python may run from here on, so that no Mat changes meanwhile
-    storage, given, columns = view.storage, at.storage, layout.size // layout.shape[0]
-    values, step = 0, 0
-    if view.layout is not layout or at.layout is not one or not storage.writable or (
-            given is storage):
-        return False
-    if source is not None and part is not None:
-        if source.layout is not part or source.storage is storage:
-            return False
-        values = source.storage.ready(_array.mask, _array.bit, True, False)
-        if not values:
-            return False
-        values += source.element_size * part.displacement
-        step = columns if part.size == one.size * columns else 0
-    index = given.ready(_array.mask, _array.bit, True, False)
-    to = storage.ready(_array.mask, _array.bit, True, True)
-    if not to or not index or not _blocks.add_at(
-            to + view.element_size * layout.displacement, layout.shape[0], columns,
-            index + 8 * one.displacement, one.size, values, step, number, view.element_type):
-        return False
-    storage.written(_array.mask)
-    return True
-
-
-def _mask_of(dtype: DType) -> int:
+def bits_of_truth(dtype: DType) -> int:
     """Return the bits that make an element true; 0 for elements of several words."""
     if not is_numpys(dtype):
         return 0
@@ -471,17 +262,23 @@ def all_equal(a: object, b: object) -> Operand:
     return bool(_all.make((_equal.make((one, other, None)), None, None, False)))
 
 
-def rounded(x: object) -> Operand:
-    """Return the nearest integers of floating-point numbers, or integers as they are."""
-    if type(x) is not _mat:
+def rounded(x: object, decimals: object) -> Operand:
+    """Return floating-point numbers rounded to so many decimals, or integers as they are."""
+    if type(x) is not _mat or type(decimals) is not int or not -10 < decimals < 10:
         return None
     view: Any = x
     if not is_numpys(view.element_type):
         return None
     kind = view.element_type.kind
-    if kind == "f" and view.element_size > 2:
+    if kind != "f" or view.element_size < 4:
+        return packed_copy(view) if (kind == "i" or kind == "u") and decimals >= 0 else None
+    if decimals == 0:
         return _rint.make((view, None))
-    return packed_copy(view) if kind == "i" or kind == "u" else None
+    factor = 10.0 ** abs(decimals)
+    scale, unscale = (_multiply, _divide) if decimals > 0 else (_divide, _multiply)
+    found = scale.make((view, factor, None))
+    _rint.carry_out((found, found), _NO_KEYWORDS)
+    return unscale.carry_out((found, factor, found), _NO_KEYWORDS)
 
 
 def same(x: object) -> Operand:
@@ -490,6 +287,16 @@ def same(x: object) -> Operand:
         return None
     view: Any = x
     if not is_numpys(view.element_type) or view.element_type is _bool:
+        return None
+    return packed_copy(view)
+
+
+def without_nan(x: object) -> Operand:
+    """Return a copy of small packed integers or bools, which are no NaN."""
+    if type(x) is not _mat:
+        return None
+    view: Any = x
+    if not is_numpys(view.element_type) or view.element_type.kind not in "iub":
         return None
     return packed_copy(view)
 
