@@ -262,7 +262,7 @@ class QueuedCopy:
         try:
             device.enqueue(self.run)
         except BaseException:
-            self.copy = _nothing  # nobody will wait for it
+            self.copy = lambda: None  # nobody will wait for it
             raise
 
     def run(self) -> None:
@@ -278,10 +278,6 @@ class QueuedCopy:
         self.device.synchronize()
         if self.failed is not None:
             raise self.failed
-
-
-def _nothing() -> None:
-    pass
 
 
 def _put(target: Bytes, start: int, source: Array) -> None:
@@ -486,9 +482,6 @@ def _device(number: int) -> Emulated:
     return found
 
 
-def _find(number: int | None) -> Emulated | None:
-    return _device(number or 0) if (number or 0) < MOST else None
-
-
-register_device_kind("emulated", _find, lambda: f"there are {MOST}")
+register_device_kind("emulated", lambda k: _device(k or 0) if (k or 0) < MOST else None,
+                     lambda: f"there are {MOST}")
 EMULATED = _device(0)

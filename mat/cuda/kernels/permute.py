@@ -8,7 +8,6 @@ it. A plan is made once for operands of one form and alignment.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from math import prod, sqrt
 from typing import NamedTuple
 
@@ -287,16 +286,11 @@ def _chosen(written: list[CopyAxis], read: list[CopyAxis], unit: int) -> dict[Co
                 if prod(_covered(written, read, w, w).values()) <= room)
     a = b = want
     for part in (1, 2, 4):  # doubled, half as much again, a quarter
-        grown = partial(_grown, part)
-        while prod(_covered(written, read, grown(a), b).values()) <= room and a < room:
-            a = grown(a)
-        while prod(_covered(written, read, a, grown(b)).values()) <= room and b < room:
-            b = grown(b)
+        while a < room and prod(_covered(written, read, a + max(1, a // part), b).values()) <= room:
+            a += max(1, a // part)
+        while b < room and prod(_covered(written, read, a, b + max(1, b // part)).values()) <= room:
+            b += max(1, b // part)
     return _covered(written, read, a, b)
-
-
-def _grown(part: int, n: int) -> int:
-    return n + max(1, n // part)
 
 
 def _covered(written: list[CopyAxis], read: list[CopyAxis], a: int, b: int) -> dict[CopyAxis, int]:

@@ -59,10 +59,6 @@ def programs() -> Iterator[Program]:
             dict.fromkeys((name, *types) for (name, *_), types in kernels().items()))
 
 
-def _types(name: str, x: Operand, out: Operand) -> tuple[str, str, str]:
-    return name, BY_NAME[x.dtype.name].suffix, BY_NAME[out.dtype.name].suffix
-
-
 # the operands, and what is known of them
 def prepare_scan(name: str, x: Operand, out: Operand, axis: int, begun: bool) -> Function:
     """Return the kernel of a scan; `begun`: its lines go on after the results before `out`."""
@@ -71,7 +67,7 @@ def prepare_scan(name: str, x: Operand, out: Operand, axis: int, begun: bool) ->
     others = other_reduction_axes(x, out, axis)
     length, lines = x.shape[axis], prod(a.n for a in others)
     chunks = -(-length // CHUNK)
-    of, to = kernels()[_types(name, x, out)]
+    of, to = kernels()[name, BY_NAME[x.dtype.name].suffix, BY_NAME[out.dtype.name].suffix]
     free = name in NAMES[2:] or to[0] in "iu"  # the order does not matter
     piece = PIECE if free or begun or is_in_order(name, out.dtype, length) else CHUNK
     frame = [length, x.element_strides[axis], out.element_strides[axis], lines, piece, chunks,

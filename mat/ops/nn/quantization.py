@@ -186,11 +186,8 @@ def scaled_compiled(cpu: Engine, a: Mat, a_scales: Mat, b: Mat, b_scales: Mat,
     return cpu.prepare_scaled_matmul(matmul_form(a, b, out, False, False), *steps)
 
 
-def _fits_device(a: Mat, a_scales: Mat, b: Mat, b_scales: Mat, out: Mat) -> bool:
-    return out.layout.ndim <= DEVICE_AXES and out.layout.size > 0
-
-
-@scaled.prepare("cuda", dtypes=MULTIPLIED + "f", when=_fits_device)
+@scaled.prepare("cuda", dtypes=MULTIPLIED + "f", when=lambda *mats: (
+    mats[-1].layout.ndim <= DEVICE_AXES and mats[-1].layout.size > 0))
 def scaled_cuda(cuda: Engine, a: Mat, a_scales: Mat, b: Mat, b_scales: Mat, out: Mat) -> Engine:
     """Return scaled sums, of 8-bit floats by cuBLASLt if it has such products."""
     form = matmul_form(a, b, out, False, False)
