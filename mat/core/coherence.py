@@ -516,6 +516,7 @@ class Coherence:
         Return None where an access is needed: the host is fresh, the storage has one element or is
         being written, or the memory cannot copy a part.
         """
+        self.settle_pending(False)
         with self.lock:
             if not self.is_elsewhere or self.size == 1 or self.spans is not None:
                 return None

@@ -208,6 +208,18 @@ def test_updates_that_wait_in_a_block_reach_the_file(folder, device, end):
 
 
 @devices
+@pytest.mark.parametrize("read", [lambda x: x[0], lambda x: x.item(0), lambda x: x[[0]].sum(),
+                                  lambda x: x.tolist()[0], lambda x: x[:1].item()])
+def test_elements_are_read_after_updates_that_wait(folder, device, read):
+    x = mat.open_memmap("x.npy", "w+", shape=20_000)
+    with mat.use_device(device), mat.fused():
+        x *= 1
+        x[2] = 5  # this has x computed, on the device
+        x += 1
+        assert read(x) == 1
+
+
+@devices
 @pytest.mark.parametrize("mode", ["r", "r+", "c"])
 def test_a_second_map_begins_with_what_a_device_has_computed(folder, device, mode):
     x = mat.open_memmap("x.npy", "w+", shape=(200, 100))
