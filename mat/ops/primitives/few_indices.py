@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core.compiled import BLOCKS
-from ...facets.array import ARRAY, FOREIGN
+from ...facets import ARRAY, FOREIGN
 from ...layout.shapes import Ints
 from ...layout.strided import Layout
 from ...matrix.base import form_of_result, is_numpys
