@@ -126,13 +126,21 @@ class MemoryTests:
             assert_array_equal(x.to_numpy(), expected)
         assert_array_equal(self._get(array(base).T), base.T)
 
+    def test_mats_of_one_size(self) -> None:
+        """Each Mat has memory of its own."""
+        x, y = zeros(_LONG), zeros(_LONG)
+        self._put(x, np.ones(_LONG))
+        self._put(y, np.full(_LONG, 2.0))
+        assert (self._get(x) == 1).all()
+        assert (self._get(y) == 2).all()
+
     def test_elements(self) -> None:
         """Single elements of data that is fresh only there can be read and written."""
         given = np.arange(float(_LONG)).reshape(-1, 10)
         x = array(given)
         self._put(x, given + 1)
-        assert x[7, 3] == given[7, 3] + 1
         x[8, 4] = -5.0
+        assert x[7, 3] == given[7, 3] + 1
         expected = given + 1
         expected[8, 4] = -5
         assert_array_equal(self._get(x), expected)

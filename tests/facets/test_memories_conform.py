@@ -152,6 +152,22 @@ class LosesRuns(Parts):
         return True
 
 
+class WritesNothing(Bytes):
+    def write_part(self, cube, handle, part, start):
+        return True
+
+
+class HasOneHandle(Bytes):
+    def __init__(self):
+        self.handles = {}
+
+    def allocate(self, cube):
+        return self.handles.setdefault(cube.nbytes, super().allocate(cube))
+
+    def free(self, handle):
+        pass
+
+
 class FreesNothing(Parts):
     def copy_in(self, cube, handle, host):
         super().copy_in(cube, self.allocate(cube), host)
@@ -162,6 +178,7 @@ class FreesNothing(Parts):
     (KeepsHalf, "test_every_dtype_comes_back"), (ReturnsHalf, "test_every_dtype_comes_back"),
     (FillsZeros, "test_fill_values"), (WritesOnePlaceLater, "test_elements"),
     (ReadsOnePlaceLater, "test_elements"), (LosesRuns, "test_random_programs"),
+    (WritesNothing, "test_elements"), (HasOneHandle, "test_mats_of_one_size"),
     (FreesNothing, "test_every_handle_is_freed_once")], indirect=["suite"])
 def test_a_fault_is_found(suite, name):
     with pytest.raises(AssertionError):
