@@ -10,6 +10,7 @@ import scipy.special
 from numpy.testing import assert_allclose
 
 import mat
+from mat.extend import Accumulated, Input, Output, op
 from mat.matrix.methods import Methods
 from mat.ops.engine import operation
 from mat.ops.primitives import declare_reduce, reduce
@@ -84,6 +85,28 @@ def test_the_check_refuses_and_the_directions_are_kept(added):
         a[...] = 0
     assert into(x, mat.empty(3), 0).tolist() == pytest.approx([np.log(2)] * 3)
     assert not hasattr(mat.Mat, "logsumexp_into_")
+
+
+def test_methods_of_the_library_stay(forgotten):
+    def exp(x: Input, out: Output):
+        """Compute something else."""
+
+    with pytest.raises(mat.DTypeError, match=r"method 'exp_' of every Mat; .*method=''"):
+        op(exp)
+    with pytest.raises(mat.DTypeError, match="replace the method 'fill_'"):
+        op(exp, method="fill_")
+    assert mat.zeros(2).exp_().fill_(3).tolist() == [3, 3]
+    op(exp, method="")
+    op(exp, method="exp_of_mine_")
+    op(exp, method="exp_of_mine_")  # as by a cell of a notebook that is run again
+
+
+def test_accumulated_operands_have_a_beta():
+    def add(x: Input, y: Accumulated):
+        """Compute ``y <- x + beta y``."""
+
+    with pytest.raises(mat.DTypeError, match=r"Accumulated.*'beta'"):
+        op(add, method="")
 
 
 @pytest.mark.host  # the docstring shows the letter of the host's facet

@@ -183,6 +183,9 @@ class Parameters:
         # such as an axis: part of a plan's key
         self.settings = tuple(k for k in range(len(self.positional)) if k not in directions)
         conditions = [r.output_if_zero for r in self.roles.values() if r.output_if_zero]
+        if conditions and conditions[0] not in self.positional:
+            raise DTypeError(f"{check.__name__} has an operand that is Accumulated, and no "
+                             f"parameter {conditions[0]!r}: where that is 0 it is not read")
         # the number whose being 0 matters
         self.zero_at = self.positional.index(conditions[0]) if conditions else -1
 

@@ -20,7 +20,7 @@ from ...core.direction import INPUT, IO
 from ...core.observers import OBSERVERS
 from ...core.registry import Facet, facet_named
 from ...devices.device import CPU, Device
-from ...errors import OutOfDeviceMemory
+from ...errors import DTypeError, OutOfDeviceMemory
 from ...layout.shapes import Ints
 from ...layout.strided import Layout
 from ...matrix.base import MatBase, form_of_result
@@ -62,6 +62,19 @@ def _set_of(dtypes: str) -> frozenset[str]:
     return frozenset(dtypes)
 
 
+_CLAIMED: set[str] = set()  # methods that operations from outside of the library have
+
+
+def _claim(method: str, operation: Op) -> None:
+    """Raise `DTypeError` if an operation from outside would replace a method of the library."""
+    if operation.__module__.startswith("mat."):
+        return
+    if hasattr(Mat, method) and method not in _CLAIMED:
+        raise DTypeError(f"{operation.__name__} would replace the method {method!r} of every Mat; "
+                         "give it another name by method=..., or none by method=''")
+    _CLAIMED.add(method)
+
+
 class Op(Declaration):
     """An operation: call it like the function that declares it.
 
@@ -86,7 +99,9 @@ class Op(Declaration):
         if self.listed:
             REGISTRY[f"{self.__module__.rpartition('.')[2]}.{check.__name__}"] = self
         if self.result is not None and method != "":
-            bind(method or check.__name__ + "_", self.as_method(self, self.result, method))
+            bound = method or check.__name__ + "_"
+            _claim(bound, self)
+            bind(bound, self.as_method(self, self.result, method))
 
     def __repr__(self) -> str:
         return f"<operation {self.__name__}{self.__signature__}>"
@@ -430,7 +445,7 @@ def op(check: Function | None = None, *, method: str | None = None, by_form: boo
         The function. It raises an error of `mat.errors` for arguments that cannot be; its docstring
         becomes that of the operation.
     method : str, optional
-        Another name of the method; ``""`` for no method.
+        Another name of the method, which no method of the library has; ``""`` for no method.
     by_form : bool
         Whether the check is run once for operands of the same shapes, strides and dtypes: it
         promises to depend on nothing else but keywords and which operands share a storage.
@@ -441,6 +456,11 @@ def op(check: Function | None = None, *, method: str | None = None, by_form: boo
     -------
     Op
         The operation, or without `check` a decorator that returns it.
+
+    Raises
+    ------
+    DTypeError
+        If no parameter is an operand, or the method would replace one of the library.
 
     Notes
     -----
