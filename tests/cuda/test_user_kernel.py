@@ -70,6 +70,16 @@ def test_inputs_broadcast_and_many_operands(there):
     assert_array_equal(z.to_numpy(), s.to_numpy())
 
 
+@pytest.mark.parametrize("layout", ["packed", "strided", "column"])
+def test_statements_run_for_elements_only(there, layout):
+    """A thread computes no element that is not there, for which a loop might never end."""
+    k = mat.kernel("y = 0; int64_t n = x; while (n != 1) { n = n % 2 ? 3 * n + 1 : n / 2; "
+                   "y = y + 1; }", x="input int64", y="output int64")
+    for shape, wanted in (((3,), [8, 0, 7]), ((), 9)):
+        x = place(np.array([6, 1, 3] if shape else 12), layout)
+        assert k(x).tolist() == wanted
+
+
 def test_a_return_ends_the_statements_of_one_element(there):
     k = mat.kernel("y = x; if (x < 0) { z *= 10; return; } T t = y * 2; y = t + 1", x="input",
                    z="io", y="output")

@@ -45,7 +45,7 @@ NO_NAMES = {"array_api", "core", "cpu", "cuda", "devices", "facets", "interop", 
             "compiled", "version"}
 # what has another name here, as an operation or a class of ours
 NAMES = {"concat", "permute_dims", "ndarray", "random.random", "random.RandomState.random",
-         "ndarray.conjugate", "ndarray.transpose"}
+         "ndarray.conjugate"}
 
 
 def attribute(root, path):

@@ -22,6 +22,7 @@ from mat.debug import trace
 from mat.ops.primitives.kernel_places import grid_of
 from mat.ops.primitives.kernel_source import index_names
 
+from ..conftest import DEVICE
 from ..support import selection
 from ..support.in_tiles import in_tiles
 from ..support.layouts import LAYOUTS, NUMPY_DTYPES, check_hidden, place
@@ -296,14 +297,17 @@ def test_bits_of_a_reduction_are_those_of_two_steps(name, dtype, in_one):
                  for k, n in enumerate("xzt")}
         operands = {"x": "input", "z": "input window(1) wrap", "t": "input raw", "y": "output"}
         k = mat.kernel(source, **operands, reduce=name)
+        passes, one_pass = [], k.one_pass
+        k.one_pass = lambda *form, kept=passes, make=one_pass: kept.append(make(*form)) or kept[-1]
         values = mat.kernel(source, **operands)(**given)
         for keepdims in (False, True):
             found = k(**given, axis=axis, keepdims=keepdims)
             wanted = getattr(mat, name)(values, axis=axis, keepdims=keepdims)
             assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
             assert found.to_numpy().tobytes() == wanted.to_numpy().tobytes()
-        if in_one and (name, dtype) != ("prod", "bool"):
-            assert not any(one.left for one in k.passes.values())
+        if in_one and (name, dtype) != ("prod", "bool") and DEVICE == "cpu":
+            assert passes
+            assert not any(one.left for one in passes)
 
 
 SOURCES = ["y = x * z + t(0)", "y = i < n / 2 ? x - z(1) : t(n - 1 - i)"]
@@ -443,6 +447,7 @@ class FakeEngine:
         return kernel, places
 
 
+@pytest.mark.host
 @pytest.mark.parametrize(("text", "cuda", "counters"), [
     ("y = i0", "y = i0 + i1", 2), ("y = i + i0 + i1", "y = i", 1), ("y = 1", "y = i1", 1),
     ("y = i", "y = 1", 0)])

@@ -37,6 +37,8 @@ def elements(dtype):
     square = np.arange(9).reshape(3, 3) % 4
     made = {
         "spd": square @ square.T + 9 * np.eye(3),
+        # whose eigenvalues differ, as singular values, in each dtype, also of truth
+        "path": np.array([[0, 1, 0], [1, 0, 1], [0, 1, 1]]),
         "up": np.arange(5) if dtype.kind != "b" else [0, 0, 0, 1, 1],
         "wide": np.arange(16).reshape(4, 4), "change": np.arange(12).reshape(3, 4)}
     others = {
@@ -74,10 +76,10 @@ def each(*names):
     return [lambda f, o, n=n: f(getattr(o, n)) for n in names]
 
 
-def without_signs(f, x):
-    """The eigenvectors of x, each of which may have another sign from another library."""
+def without_signs(f, x, *names):
+    """A factorisation of x, of whose vectors each may have another sign from another library."""
     found = f(x)
-    return found._replace(eigenvectors=abs(found.eigenvectors))
+    return found._replace(**{name: abs(getattr(found, name)) for name in names})
 
 
 def then(change):
@@ -357,13 +359,14 @@ FUNCTIONS = {
     "linalg.norm": [*each("v", "a", "none"), lambda f, o: f(o.a, 1), lambda f, o: f(o.a, axis=0)],
     "linalg.vector_norm": each("v", "a"), "linalg.matrix_norm": each("a"), "linalg.cond": SQUARE,
     "linalg.cross": [lambda f, o: f(o.sq, o.sq2)],
-    "linalg.eig": [lambda f, o: without_signs(f, o.wide)],
-    "linalg.eigh": [lambda f, o: without_signs(f, o.spd)],
+    "linalg.eig": [lambda f, o: without_signs(f, o.path, "eigenvectors")],
+    "linalg.eigh": [lambda f, o: without_signs(f, o.spd, "eigenvectors")],
     "linalg.eigvals": SQUARE, "linalg.eigvalsh": SQUARE,
     "linalg.lstsq": [lambda f, o: f(o.spd, o.sq, rcond=None)],
     "linalg.matrix_power": [lambda f, o: f(o.spd, 3)], "linalg.matrix_rank": SQUARE,
     "linalg.pinv": SQUARE,
-    "linalg.qr": SQUARE, "linalg.svd": SQUARE, "linalg.svdvals": SQUARE,
+    "linalg.qr": SQUARE, "linalg.svd": [lambda f, o: without_signs(f, o.path, "U", "Vh")],
+    "linalg.svdvals": SQUARE,
     "linalg.tensorinv": [lambda f, o: f(o.spd, ind=1)],
     "linalg.tensorsolve": [lambda f, o: f(o.spd, o.i)],
     "poly": each("v"), "polyadd": POLY, "polysub": POLY, "polymul": POLY,

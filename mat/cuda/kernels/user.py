@@ -122,14 +122,13 @@ def _values(kernel: UserKernel) -> list[_Value]:
 
 
 def _compute(kernel: UserKernel, values: list[_Value]) -> list[str]:
-    """Return the lines of the function that computes elements; where some are not there, positions
-    are arbitrary, so that nothing may be read by them.
+    """Return the lines of the function that computes the elements that are there: values and
+    positions of others are arbitrary, so that nothing may be read by them and a loop might not end.
     """
-    guard = "if (there[m]) " if kernel.walked else ""
     return ["    template <int M> INLINE void compute(const bool (&there)[M], "
             + ", ".join(f"{v.type} (&x{v.k})[M]" for v in values) + ") const {",
             "#pragma unroll",
-            f"        for (int m = 0; m < M; m++) {guard}{{ {kernel.call}; }}", "    }"]
+            f"        for (int m = 0; m < M; m++) if (there[m]) {{ {kernel.call}; }}", "    }"]
 
 
 def _users(kernel: UserKernel) -> list[str]:
