@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import ceil, inf, prod
 
 from ..layout.merged_axes import CHUNK, ReductionAxis, ReductionForm, is_in_order, other_axes
-from ..support.dtypes import BY_NAME
+from ..support.dtypes import BY_NAME, COMPLEX_TYPES
 from ..support.native import ffi, lib
 from ..support.types import CData, Operand
 from .kernel import BRIEF, CpuKernel, Finish
@@ -53,8 +53,7 @@ def reduction(kernel: str, form: ReductionForm, itemsize: int, *, mean: bool = F
     reduced = form.reduced if form.reduced and total else [ReductionAxis(total, 0, 0)]
     results = prod(a.n for a in kept)
     frame.columns = frame.column_x = frame.column_y = 0
-    if kept and 0 < kept[-1].x < (min(a.x for a in reduced if a.x) if any(a.x for a in reduced)
-                                  else inf):
+    if kept and 0 < kept[-1].x < min((abs(a.x) for a in reduced if a.x), default=inf):
         frame.columns, frame.column_x, frame.column_y = kept.pop()
     frame.results, frame.reduced = results, total
     frame.start_x, frame.start_y = form.start_x, form.start_y
@@ -66,7 +65,8 @@ def reduction(kernel: str, form: ReductionForm, itemsize: int, *, mean: bool = F
     _fill(frame.kept, kept)
     _fill(getattr(frame, "in"), reduced)
     units = frame.tiles * prod(a.n for a in kept)
-    frame.chunk, frame.chunks = _cut(total, units, frame.tile)
+    frame.chunk, frame.chunks = ((max(total, 1), 1) if kernel[-1] in COMPLEX_TYPES
+                                 else _cut(total, units, frame.tile))
     work = frame.chunk * max(frame.tile, 1) * itemsize
     grain = SHARE / max(work, 1)
     long = not frame.columns and reduced[-1].x == 1 and reduced[-1].n >= BLOCK

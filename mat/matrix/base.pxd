@@ -59,7 +59,7 @@ cdef class MatBase(Operators):
     cdef MatBase _view_of(self, Layout layout)
     @cython.locals(view=MatBase)
     cpdef MatBase _typed(self, Layout layout, object dtype)
-    @cython.locals(now=MatBase, layout=Layout)
+    @cython.locals(now=MatBase, layout=Layout, found=Layout)
     cdef MatBase _halves(self, Py_ssize_t first, object dtype)
     cpdef bint _is_closed(self)
     cdef Layout _seen(self)

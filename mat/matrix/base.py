@@ -285,8 +285,10 @@ class MatBase(Operators):
         """Return the view of every second half of the elements, from `first` on, in that dtype."""
         now = self if _is_compiled else self._as_now()
         layout = now.layout
-        return now._typed(Layout(layout.shape, tuple([2 * s for s in layout.strides]),
-                                 2 * layout.displacement + first), dtype)
+        found = Layout.__new__(Layout)
+        found.fill_in(layout.shape, tuple([2 * s for s in layout.strides]),
+                      2 * layout.displacement + first)
+        return now._typed(found, dtype)
 
     def _set_layout(self, layout: Layout, storage: Storage) -> None:
         """See another layout, or another storage, from now on.

@@ -138,7 +138,11 @@ class _Writing(Reading):
         with with_facets(*((x, ARRAY, INPUT) for x in self.read.values()), *targets) as found:
             presented = dict(zip(self.read, found, strict=False))
             self.buffers = dict(zip(self.written, found[len(self.read):], strict=True))
-            return self._run(function, args, kwargs, presented)
+            try:
+                return self._run(function, args, kwargs, presented)
+            except Exception as error:  # nothing is torn
+                refusal = error
+        raise refusal
 
     def run_buffered(self, function: Function, args: Sequence[object],
                      kwargs: Mapping[str, object]) -> Operand:

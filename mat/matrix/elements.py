@@ -161,6 +161,8 @@ class Elements(MatBase):
             return -_MOST_INTEGER < value < _MOST_INTEGER and self._set_number(index, int(value))
         if kind is type(self):
             return self._set_part_quickly(index, value)
+        if kind is complex:
+            return self.element_type.kind == "c" and self._set_number(index, value)
         if kind is self.element_type.type and kind in _EXACT:  # what x[k] += 1 gives
             return self._set_number(index, _EXACT[kind](value))
         return False
@@ -230,6 +232,8 @@ class Elements(MatBase):
 
     def _size_if_it_has(self, value: float) -> int:
         """Return the bytes of an element if the dtype can represent the value, else 0."""
+        if type(value) is complex:
+            return self._size_if_it_has(value.real) and self._size_if_it_has(value.imag)
         if _blocks.number_of(self.element_type) > _INTEGERS:
             return self.element_size if -_NO_OVERFLOW < value < _NO_OVERFLOW else 0
         form = self._find_form() if self.known_form is None else self.known_form

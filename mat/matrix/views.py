@@ -12,16 +12,15 @@ from ..errors import DTypeError, ShapeError
 from ..layout.shapes import as_shape, integer
 from ..layout.strided import Layout, packed
 from ..support.dtypes import NAMED, as_dtype
-from ..support.options import FLOAT64
+from ..support.options import FLOAT32, FLOAT64
 from ..support.types import AxisLike, DType, DTypeLike, Operand, Scalar, ShapeLike
 from .base import Window, form_of_result
 from .elements import Elements
 
-_float64 = FLOAT64
+_float32, _float64 = FLOAT32, FLOAT64
 _SPECS = (str, type, np.dtype)  # types of a dtype
 _named, _blocks = NAMED, BLOCKS  # with types of C
-_FIRST_COMPLEX, _LAST_COMPLEX = np.dtype(np.csingle).num, np.dtype(np.clongdouble).num
-_REAL_OF: dict[str, DType] = {"F": np.dtype(np.float32), "D": np.dtype(np.float64)}
+_COMPLEX64, _COMPLEX128 = np.dtype(np.complex64).num, np.dtype(np.complex128).num
 
 
 class Views(Elements):
@@ -329,7 +328,8 @@ class Views(Elements):
     @property
     def real(self) -> Self:
         """The real parts: self where elements are real, else a view of their halves."""
-        return self if self._is_real() else self._halves(0, _REAL_OF[self.element_type.char])
+        kind = self._type_of_parts()
+        return self if kind is None else self._halves(0, kind)
 
     @real.setter
     def real(self, value: Operand) -> None:
@@ -338,24 +338,25 @@ class Views(Elements):
     @property
     def imag(self) -> Self:
         """The imaginary parts: a view of their halves, or zeros where elements are real."""
-        if not self._is_real():
-            return self._halves(1, _REAL_OF[self.element_type.char])
+        kind = self._type_of_parts()
+        if kind is not None:
+            return self._halves(1, kind)
         layout = self._seen()
         return form_of_result(layout.shape, self.element_type).new(self.device_enabled, 0)
 
     @imag.setter
     def imag(self, value: Operand) -> None:
-        if self._is_real():
+        if self._type_of_parts() is None:
             raise DTypeError(f"{self.label()} is real, so its imaginary parts are 0 and cannot be "
                              "set; x.astype('complex128') has some")
         self.imag[...] = value
 
-    def _is_real(self) -> bool:
-        """Return whether elements are no complex numbers."""
-        if self.element_type is _float64:
-            return True
+    def _type_of_parts(self) -> DType | None:
+        """Return the dtype of the parts of complex numbers; None for others."""
         number = _blocks.number_of(self.element_type)
-        return number < _FIRST_COMPLEX or number > _LAST_COMPLEX
+        if number == _COMPLEX128:
+            return _float64
+        return _float32 if number == _COMPLEX64 else None
 
     # Changing the layout of self
 

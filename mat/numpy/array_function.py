@@ -61,6 +61,8 @@ _not_brief = NOT_BRIEF
 _holds, _in_use, _on_devices, _waiting = HOLDS, IN_USE, ON_DEVICES, WAITING
 _ordering = short_floats.FUNCTIONS
 _BY_NUMPY = np.ndarray.__array_function__
+# those that raise an error before they write anything
+_CHECKING = frozenset((np.place, np.putmask, np.put_along_axis))
 _SCRATCH = {"overwrite_input": False}  # arguments that permit to use an operand as scratch
 _WRITTEN = frozenset(("out", "copy", *_SCRATCH))  # parameters that say what is written
 
@@ -116,14 +118,14 @@ def call_in_full(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
     return _delegated(func, args, kwargs)
 
 
-def _are_plain(args: Arguments) -> bool:
-    """Return whether arguments are Mats of dtypes of NumPy's own, text and numbers."""
+def _are_plain(args: Arguments | list[object]) -> bool:
+    """Return whether arguments are Mats of dtypes of NumPy's own, text and numbers, or in lists."""
     for value in args:
         if type(value) is _mat_type:
             view: Mat = value
             if not is_numpys(view.element_type):
                 return False
-        elif type(value) is tuple:
+        elif type(value) is tuple or type(value) is list:
             if not _are_plain(value):
                 return False
         elif type(value) is not str and type(value) not in _numbers:
@@ -196,7 +198,8 @@ def _delegated(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
     first = args[0] if args else next(iter(kwargs.values()), None)
     in_place = func in WRITING or (func is np.nan_to_num and not by_name.get("copy", True))
     return delegate(func, args, kwargs,
-                    written=(first,) if in_place and isinstance(first, Mat) else ())
+                    written=(first,) if in_place and isinstance(first, Mat) else (),
+                    in_place=func in _CHECKING and not kwargs and _are_plain(args))
 
 
 def _only_reads(func: Function, args: Arguments, kwargs: Keywords) -> bool:

@@ -33,6 +33,7 @@ from .short_calls import ShortMethod, TakeMethod, WritingMethod, partitioned, pu
 
 products = at_first_use("ops.linear.matmul")
 sorting = at_first_use("ops.indexing.sorting")
+ufuncs = at_first_use("ops.primitives.ufuncs")
 _np: Any = np  # for calls with Mats, which NumPy's stubs do not know
 
 # Writing
@@ -62,9 +63,9 @@ def fill(self: Mat, value: Number) -> None:
 
 
 def _write_by(function: Function, self: Mat, *args: object, **kwargs: object) -> None:
-    """Write self by a method of NumPy's arrays."""
+    """Write self by a method of NumPy's arrays that raises an error before it writes anything."""
     if not write_briefly(function, (self, *args), kwargs):
-        delegate(function, (self, *args), kwargs, written=(self,))
+        delegate(function, (self, *args), kwargs, written=(self,), in_place=True)
 
 
 def _check_order(order: object) -> None:
@@ -228,7 +229,7 @@ def conj(self: Mat, out: Mat | None = None) -> Mat:
     """
     if self.dtype.kind != "c":
         return self if out is None else check_is_mat(out).assign_(self)
-    return _np.conjugate(self, out=out)
+    return ufuncs.conjugate(self, out)
 
 
 @method("choose")

@@ -12,9 +12,9 @@ from mat.ops.primitives.few_indices cimport places
 cdef list _in_use, _observers
 cdef object _mat, _not_brief, _nrm2, _result_type, _bool, _int64, _partition, _ALL, _BACK
 cdef dict _NO_KEYWORDS
-cdef Calls _product
+cdef Calls _product, _conjugate
 cdef dict _products, _ways, _writers
-cdef Py_ssize_t _FEW
+cdef Py_ssize_t _FEW, _MANY
 cdef set _of_many
 
 
@@ -26,6 +26,12 @@ cdef class Way:
 cdef class ByPlan(Way):
     cdef Calls operation
     cdef object axis
+    @cython.locals(view=MatBase)
+    cpdef object call(self, tuple args, dict kwargs)
+
+
+cdef class Decision(ByPlan):
+    cdef bint decides
     @cython.locals(view=MatBase)
     cpdef object call(self, tuple args, dict kwargs)
 

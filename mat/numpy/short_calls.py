@@ -26,7 +26,7 @@ from ..ops.engine.calls import Calls
 from ..ops.indexing import selection
 from ..ops.indexing.selection import taken_of, written
 from ..ops.primitives import few_elements as few
-from ..ops.primitives import reduce
+from ..ops.primitives import reduce, ufuncs
 from ..ops.primitives.copying import arg_sorted, copied_to, sorted_along
 from ..ops.primitives.few_elements import leaves_dtype
 from ..ops.primitives.few_indices import places, raveled_places, searched, unraveled
@@ -41,6 +41,7 @@ _in_use, _observers, _mat, _not_brief = IN_USE, OBSERVERS, Mat, NOT_BRIEF
 _result_type, _bool, _int64 = np.result_type, np.dtype(bool), np.dtype(np.int64)
 _partition: Function = np.ndarray.partition
 _NO_KEYWORDS: Keywords = {}
+_conjugate: Calls = vars(ufuncs.conjugate)["op"]
 _ALL, _BACK = slice(None), slice(None, None, -1)
 
 
@@ -79,6 +80,25 @@ class ByPlan(Way):
         if self.axis is not None and not view.layout.shape:
             return None
         return self.operation.make((view, None, axis, False))
+
+
+class Decision(ByPlan):
+    """The same of `any` or `all`, which the first of many elements may decide alone."""
+
+    __slots__ = ("decides",)
+
+    def __init__(self, operation: Calls, decides: bool) -> None:
+        super().__init__(operation)
+        self.decides: bool = decides
+
+    def call(self, args: Arguments, kwargs: Keywords) -> Operand:
+        if not kwargs and len(args) == 1 and type(args[0]) is _mat:
+            view: Any = args[0]
+            if view.layout.size >= _MANY and view.layout.contiguous:
+                found = ByPlan.call(self, (raveled(view)[:_FEW],), kwargs)
+                if found is not None and bool(found) == self.decides:
+                    return found
+        return ByPlan.call(self, args, kwargs)
 
 
 class Running(ByPlan):
@@ -373,11 +393,15 @@ def length(x: object) -> Operand:
 
 
 def vector_product(a: Operand, b: Operand) -> Mat | None:
-    """Return NumPy's ``vdot(a, b)`` of packed Mats of real numbers, else None."""
+    """Return NumPy's ``vdot(a, b)`` of packed Mats of real numbers, or few complex, else None."""
     one, other = raveled(a), raveled(b)
     if one is None or other is None or one.layout.size != other.layout.size:
         return None
-    return None if one.element_type.kind == "c" else product().make((one, other, None))
+    if one.element_type.kind == "c":
+        if one.layout.size > _FEW:
+            return None
+        one = _conjugate.make((one, None))
+    return product().make((one, other, None))
 
 
 def matrix_product(a: Operand, b: Operand) -> Mat | None:
@@ -440,7 +464,8 @@ _argmax.shorter = few.first_truth
 
 def _reductions() -> dict[object, Way]:
     """Return those that have a plan for each form of their operand and axis, and running totals."""
-    found: dict[object, Way] = {np.any: ByPlan(reduce.ANY), np.all: ByPlan(reduce.ALL)}
+    found: dict[object, Way] = {np.any: Decision(reduce.ANY, True),
+                                np.all: Decision(reduce.ALL, False)}
     for name in ("sum", "prod", "mean", "max", "min", "argmax", "argmin"):
         found[getattr(np, name)] = ByPlan(vars(vars(reduce)[name])["op"])
     found |= {np.cumsum: Running(np.add, None), np.cumprod: Running(np.multiply, None)}
@@ -462,7 +487,7 @@ WAYS: dict[object, Way] = {
     np.dot: Of(matrix_product, 2), np.vdot: Of(vector_product, 2), np.inner: Of(inner_product, 2),
     **_reductions()}
 _ways, _of_many = WAYS, OF_MANY  # with types of C
-_FEW = 1 << 12  # elements
+_FEW, _MANY = 1 << 12, 1 << 17  # elements
 
 
 # what is shorter than a call of NumPy, by its function: of how many arguments, and what those after

@@ -182,3 +182,27 @@ def test_many_elements(name, dtype, turned):
     assert np.asarray(found).dtype == np.asarray(wanted).dtype
     rtol = 1e-5 if dtype == "float32" else 1e-12
     assert_allclose(np.asarray(found), wanted, rtol=rtol, atol=rtol)
+
+
+@pytest.mark.parametrize("call", [
+    lambda xp, x, m, v: xp.put_along_axis(x, xp.asarray([[0], [1]] * 60), v[:120, None], 1),
+    lambda xp, x, m, v: xp.put_along_axis(x, xp.asarray([[0], [900]] * 60), v[:120, None], 1),
+    lambda xp, x, m, v: xp.put_along_axis(x, xp.asarray([[0], [1]] * 60), x[:, :1], 1),
+    lambda xp, x, m, v: xp.place(x, m, [1, 2, 3]), lambda xp, x, m, v: xp.place(x, m, []),
+    lambda xp, x, m, v: xp.place(x, m, v), lambda xp, x, m, v: xp.place(x, x > 0, x),
+    lambda xp, x, m, v: xp.putmask(x, m, v), lambda xp, x, m, v: xp.putmask(x, m, x.T),
+    lambda xp, x, m, v: xp.putmask(x, m[0], v), lambda xp, x, m, v: xp.copyto(x, "a"),
+    lambda xp, x, m, v: xp.copyto(x, v[:7]), lambda xp, x, m, v: xp.copyto(x, 2j)])
+@pytest.mark.parametrize("dtype", ["float64", "int8"])
+def test_many_elements_are_written_in_place_or_not_at_all(rng, call, dtype):
+    a = (9 * rng.standard_normal((120, 120))).astype(dtype)
+    m, v, x = a > 2, np.arange(120).astype(dtype), mat.array(a)
+    outcomes = []
+    for args in ((np, a, m, v), (np, x, mat.array(m), mat.array(v))):
+        try:
+            outcomes.append(call(*args))
+        except Exception as error:
+            outcomes.append(next(kind for kind in (IndexError, ValueError, TypeError)
+                                 if isinstance(error, kind)))
+    assert outcomes[0] == outcomes[1]
+    assert_array_equal(x.to_numpy(), a)

@@ -36,6 +36,20 @@
     } \
     static MAT_KERNEL_OF(convert_##from##_##to, loop_##from##_##to, 1, 2, 0)
 
+/* Complex numbers, of the parts that the expressions give. */
+#define TO_COMPLEX(from, S, to, D, re, im) \
+    static void loop_##from##_##to(int64_t n, char *const *at, const int64_t *step, \
+                                   const double *numbers) { \
+        (void)step, (void)numbers; \
+        MAT_INPUT(S, in, 0); \
+        MAT_OUTPUT(D, out, 1); \
+        MAT_EACH { \
+            out[2 * i] = (D)re; \
+            out[2 * i + 1] = im; \
+        } \
+    } \
+    static MAT_KERNEL_OF(convert_##from##_##to, loop_##from##_##to, 1, 2, 0)
+
 INLINE uint64_t whole_u64(double x) {
     return x >= 9223372036854775808.0 ? (uint64_t)x : (uint64_t)(int64_t)x;
 }
@@ -113,11 +127,23 @@ INLINE uint64_t whole_u64(double x) {
     DO(e4m3, uint8_t, e5m2, uint8_t, to_e5m2(from_e4m3(x))) \
     DO(e5m2, uint8_t, e4m3, uint8_t, to_e4m3(from_e5m2(x)))
 
-EVERY(CONVERSION, COMPUTED, BY_FUNCTION)
+#define OF_REAL(DO, from, S) \
+    DO(from, S, c64, float, in[i], 0) \
+    DO(from, S, c128, double, in[i], 0)
+#define EVERY_COMPLEX(DO) \
+    OF_REAL(DO, i32, int32_t) \
+    OF_REAL(DO, i64, int64_t) \
+    OF_REAL(DO, f32, float) \
+    OF_REAL(DO, f64, double) \
+    DO(c64, float, c128, double, in[2 * i], in[2 * i + 1]) \
+    DO(c128, double, c64, float, in[2 * i], (float)in[2 * i + 1])
 
-#define ENTRY(from, S, to, D, expression) \
+EVERY(CONVERSION, COMPUTED, BY_FUNCTION)
+EVERY_COMPLEX(TO_COMPLEX)
+
+#define ENTRY(from, S, to, D, ...) \
     {#from "_" #to, convert_##from##_##to, loop_##from##_##to},
-static const mat_conversion conversions[] = {EVERY(ENTRY, ENTRY, ENTRY)};
+static const mat_conversion conversions[] = {EVERY(ENTRY, ENTRY, ENTRY) EVERY_COMPLEX(ENTRY)};
 
 const mat_conversion *mat_convert(const char *name) {
     for (size_t k = 0; k < sizeof conversions / sizeof conversions[0]; k++)

@@ -60,7 +60,44 @@
                     out[2 * i] = re; \
                     out[2 * i + 1] = im)
 
+/* Comparisons are NumPy's: by real parts, then by imaginary ones. */
+#define COMPLEX_COMPARE(kernel, condition) \
+    MAT_CLONES void MAT_JOIN(kernel, loop)(int64_t n, char *const *at, const int64_t *step, \
+                                           const double *numbers) { \
+        (void)numbers; \
+        MAT_INPUT(T, a, 0); \
+        MAT_INPUT(T, b, 1); \
+        MAT_OUTPUT(uint8_t, out, 2); \
+        const int64_t a_step = step[0], b_step = step[1]; \
+        MAT_EACH { \
+            PARTS_OF(a, a, i * a_step); \
+            PARTS_OF(b, b, i * b_step); \
+            out[i] = condition; \
+        } \
+    } \
+    MAT_KERNEL_OF(kernel, MAT_JOIN(kernel, loop), 3, 4, 3)
+#define ORDERED(first, then) \
+    (((ar first br) & (ai == ai) & (bi == bi)) | ((ar == br) & (ai then bi)))
+#define EXTREME(first, then) (ORDERED(first, then) | (ar != ar) | (ai != ai))
+
+#define COMPLEX_TEST(kernel, condition) \
+    MAT_ELEMENTWISE(kernel, 1, 2, 0, (MAT_INPUT(T, a, 0); MAT_OUTPUT(uint8_t, out, 1);), \
+                    PARTS_OF(a, a, i); \
+                    out[i] = condition)
+
 #define OF_BOTH \
+    COMPLEX_COMPARE(KERNEL(equal), (ar == br) & (ai == bi)) \
+    COMPLEX_COMPARE(KERNEL(not_equal), (ar != br) | (ai != bi)) \
+    COMPLEX_COMPARE(KERNEL(less), ORDERED(<, <)) \
+    COMPLEX_COMPARE(KERNEL(less_equal), ORDERED(<, <=)) \
+    COMPLEX_COMPARE(KERNEL(greater), ORDERED(>, >)) \
+    COMPLEX_COMPARE(KERNEL(greater_equal), ORDERED(>, >=)) \
+    COMPLEX_TWO(KERNEL(maximum), EXTREME(>, >=) ? ar : br, EXTREME(>, >=) ? ai : bi) \
+    COMPLEX_TWO(KERNEL(minimum), EXTREME(<, <=) ? ar : br, EXTREME(<, <=) ? ai : bi) \
+    COMPLEX_TEST(KERNEL(isnan), (ar != ar) | (ai != ai)) \
+    COMPLEX_TEST(KERNEL(isfinite), (ar - ar == 0) & (ai - ai == 0)) \
+    COMPLEX_TEST(KERNEL(isinf), (MAGNITUDE(ar) == INFINITY) | (MAGNITUDE(ai) == INFINITY)) \
+    COMPLEX_TEST(KERNEL(logical_not), (ar == 0) & (ai == 0)) \
     COMPLEX_TWO(KERNEL(add), ar + br, ai + bi) \
     COMPLEX_TWO(KERNEL(subtract), ar - br, ai - bi) \
     COMPLEX_TWO(KERNEL(multiply), ar * br + minus * (ai * bi), ar * bi + plus * (ai * br)) \
@@ -94,5 +131,7 @@ OF_BOTH
 #define BOTH(name) ENTRY(name, c64) ENTRY(name, c128)
 
 const mat_named_kernel mat_complex_kernels[] = {
+    BOTH(equal) BOTH(not_equal) BOTH(less) BOTH(less_equal) BOTH(greater) BOTH(greater_equal)
+        BOTH(maximum) BOTH(minimum) BOTH(isnan) BOTH(isfinite) BOTH(isinf) BOTH(logical_not)
     BOTH(add) BOTH(subtract) BOTH(multiply) BOTH(divide) BOTH(square) BOTH(negative)
         BOTH(conjugate) BOTH(abs){NULL, NULL, 0}};

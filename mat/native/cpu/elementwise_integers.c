@@ -291,7 +291,7 @@ DIVIDER(uint64_t, u64, uint64_t, u64, FACTORS_WIDE, QUOTIENT_WIDE)
 #define COMPARE(name, kinds, weight, condition) \
     MAT_OF(kinds)(MAT_TWO(KERNEL(name), uint8_t, condition))
 #define MAT_OF(kinds) MAT_B_##kinds
-#define AS_RESULT(expression) (uint8_t)((expression) != 0)
+#define AS_RESULT(expression) (uint8_t)((T)(expression) != 0) /* no sum is above 2 */
 #define T uint8_t
 #define TYPE b1
 #include "elementwise.def"

@@ -6,6 +6,8 @@
 
 #include "reduce_inline.h"
 
+extern const double mat_signs[2]; /* -1 and 1 */
+
 #define T float
 #define I int32_t
 #define LOWEST (-HUGE_VALF)
@@ -48,6 +50,18 @@
 #undef LOWEST
 #undef HIGHEST
 #undef NOTHING
+#undef N
+
+#define T float
+#define N(name) PASTED(name, F)
+#include "reduce_complex_inline.h"
+#undef T
+#undef N
+
+#define T double
+#define N(name) PASTED(name, D)
+#include "reduce_complex_inline.h"
+#undef T
 #undef N
 
 typedef struct {
@@ -128,6 +142,20 @@ FOLD(argmax, arg, MAX, i64)
 FOLD(argmin, arg, MIN, f)
 FOLD(argmin, arg, MIN, d)
 FOLD(argmin, arg, MIN, i64)
+
+#define COMPLEX(name, op, mean, letter) \
+    MAT_CLONES KERNEL(name, letter, \
+                      PASTED(complex_all, letter)(op, mean, f, operands, start, stop))
+#define PLACES(name, op, letter) \
+    MAT_CLONES KERNEL(name, letter, \
+                      PASTED(complex_places, letter)(op, f, operands, start, stop))
+#define EVERY_COMPLEX(letter) \
+    COMPLEX(sum, ADD, 0, letter) COMPLEX(mean, ADD, 1, letter) COMPLEX(prod, PROD, 0, letter) \
+    COMPLEX(max, MAX, 0, letter) COMPLEX(min, MIN, 0, letter) PLACES(argmax, MAX, letter) \
+    PLACES(argmin, MIN, letter)
+
+EVERY_COMPLEX(F)
+EVERY_COMPLEX(D)
 
 #define TRUTH_OF(name, op, size) \
     MAT_CLONES KERNEL(name, size, PASTED(truth_all, size)(op, f, operands, start, stop)) \

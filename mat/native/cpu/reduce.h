@@ -70,6 +70,10 @@ mat_kernel mat_mean_i64, mat_mean_finish_i64, mat_mean_i8, mat_mean_finish_i8, m
     mat_mean_u16, mat_mean_finish_u16, mat_mean_u32, mat_mean_finish_u32, mat_mean_u64,
     mat_mean_finish_u64;
 
+/* Complex numbers, each result by itself. */
+mat_kernel mat_sum_F, mat_mean_F, mat_prod_F, mat_max_F, mat_min_F, mat_argmax_F, mat_argmin_F;
+mat_kernel mat_sum_D, mat_mean_D, mat_prod_D, mat_max_D, mat_min_D, mat_argmax_D, mat_argmin_D;
+
 /* Variances; their parts have 24 bytes each. */
 mat_kernel mat_var_f, mat_var_finish_f, mat_var_d, mat_var_finish_d;
 

@@ -180,6 +180,9 @@ cdef void repeat_apart(char *to, const char *element, Py_ssize_t size, Py_ssize_
     elif size == 4:
         for k in range(count):
             (<uint32_t *>(to + k * step))[0] = (<const uint32_t *>element)[0]
+    elif size == 2:
+        for k in range(count):
+            (<uint16_t *>(to + k * step))[0] = (<const uint16_t *>element)[0]
     elif size == 1:
         for k in range(count):
             to[k * step] = element[0]

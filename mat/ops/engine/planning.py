@@ -121,7 +121,8 @@ def make_plan(operation: Declaration, implementation: Implementation, args: Argu
                     operation.number_types(args))
     plan.lent = facet is not made_for and _is_only_of_host(operation)
     if isinstance(kernel, CpuKernel) and facet.presents is ForeignArray:
-        plan.arm(kernel, operation.at_numbers, args[operation.main].element_type.kind == "c")
+        plan.arm(kernel, operation.at_numbers, any(
+            operand.form is not None and operand.form.dtype.kind == "c" for operand in operands))
     return plan
 
 

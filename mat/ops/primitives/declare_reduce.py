@@ -23,6 +23,7 @@ from ...matrix.methods import bind
 from ...support.dtypes import (
     BOOL,
     BY_CHAR,
+    COMPLEX_TYPES,
     DISTINCT,
     FLOAT8,
     HALVES,
@@ -194,7 +195,8 @@ RANK = 32  # axes that compiled kernels can step along
 DEVICE_RANK = 8  # the same of those of a device
 ON_DEVICE = DISTINCT  # dtypes of which a device has kernels
 # of the names of compiled kernels
-SUFFIXES = {c: BY_CHAR[c].suffix for c in INTEGERS} | {c: c for c in REAL_TYPES} | {BOOL: "1"}
+SUFFIXES = ({c: BY_CHAR[c].suffix for c in INTEGERS} | {c: c for c in REAL_TYPES + COMPLEX_TYPES}
+            | {BOOL: "1"})
 _DOC = """{summary}
 
 Parameters
@@ -560,9 +562,13 @@ def _form(x: Mat, axes: Ints, strides: Ints, ordered: bool) -> ReductionForm | N
     every = [ReductionAxis(n, s, 0 if k in axes else next(others)) for k, (n, s) in
              enumerate(zip(x.shape, x.element_strides, strict=True))]
     kept = [a for k, a in enumerate(every) if k not in axes]
+    reduced = [a for k, a in enumerate(every) if k in axes]
     if 0 in (a.n for a in kept):
         return None
-    return form_of(kept, [a for k, a in enumerate(every) if k in axes], ordered)
+    if not ordered and x.element_type.kind == "c":  # NumPy's order, whose bits these have
+        reduced.sort(key=lambda a: -abs(a.x))
+        ordered = True
+    return form_of(kept, reduced, ordered)
 
 
 def nothing(*values: object) -> None:

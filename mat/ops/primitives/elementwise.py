@@ -68,16 +68,8 @@ rint = unary("rint", np.rint, "[0.5, 1.5]", "[0. 2.]",
              "the integer nearest to each element; of two, the even one")
 
 
-def _reciprocal(np: Engine, x: Array, out: Array) -> None:
-    if x.dtype.kind in "iub":
-        np.reciprocal(x, out=out)
-    else:
-        np.divide(1, x, out=out)
-
-
 reciprocal = unary("reciprocal", np.reciprocal, "[0.0, 4]", "[inf 0.25]",
-                   "1 divided by each element; inf for 0, and of integers the whole part",
-                   implementation=_reciprocal)
+                   "1 divided by each element; inf for 0, and of integers the whole part")
 # for their dtypes these follow functions that NumPy has for the same ones, real numbers
 logistic = unary("logistic", np.cbrt, "[0.0, 1]", "[0.5 0.73105858]",
                  "``1 / (1 + exp(-x))`` of each element: torch's sigmoid, SciPy's expit",

@@ -137,7 +137,7 @@ def bits_of_truth(dtype: DType) -> int:
     number = _blocks.number_of(dtype)
     found = _masks[number]
     if found is None:
-        found = _masks[number] = 0 if dtype.kind == "c" else mask_of(dtype) & (2**64 - 1)
+        found = _masks[number] = 0 if dtype.itemsize > 8 else mask_of(dtype) & (2**64 - 1)
     return found
 
 

@@ -87,7 +87,7 @@ class Sum(UfuncReduction):
     example = "mat.sum(mat.ones(2, 3), axis=0)", "<Mat 3 F [2. 2. 2.]>"
     signature = staticmethod(as_sum)
     function, ufunc, neutral = staticmethod(np.sum), np.add, 0
-    compiled = REAL_TYPES + INTEGERS + BOOL
+    compiled = REAL_TYPES + INTEGERS + BOOL + COMPLEX_TYPES
     suffixes, of_bools = _OF_WHOLE, "count_nonzero"
     merge = elementwise.add
     device_type = methodcaller("SumKernels")
@@ -101,7 +101,7 @@ class Product(UfuncReduction):
     example = "mat.prod(mat.array([2.0, 3, 4]))", "<Mat () F 24.>"
     signature = staticmethod(as_sum)
     function, ufunc, neutral = staticmethod(np.prod), np.multiply, 1
-    compiled, suffixes = REAL_TYPES + INTEGERS, _OF_WHOLE
+    compiled, suffixes = REAL_TYPES + INTEGERS + COMPLEX_TYPES, _OF_WHOLE
     merge = elementwise.multiply
     device_type = methodcaller("ProductKernels")
 
@@ -115,7 +115,7 @@ class Mean(Reduction):
     example = "mat.mean(mat.array([1.0, 2]))", "<Mat () F 1.5>"
     signature = staticmethod(as_mean)
     function = staticmethod(_mean)
-    compiled, divides = REAL_TYPES + INTEGERS, True
+    compiled, divides = REAL_TYPES + INTEGERS + COMPLEX_TYPES, True
     device_type = methodcaller("MeanKernels")
 
     def kernel(self, char: str) -> str:
@@ -140,7 +140,7 @@ class Max(UfuncReduction):
     function = staticmethod(np.max)
     ufunc: ClassVar[np.ufunc] = np.maximum
     of_nothing, silent, accumulates = False, True, False
-    compiled = REAL_TYPES + INTEGERS + BOOL
+    compiled = REAL_TYPES + INTEGERS + BOOL + COMPLEX_TYPES
     merge = elementwise.maximum
     device_type = methodcaller("ExtremeKernels")
     of_bools = "any"
@@ -167,7 +167,7 @@ class ArgMax(Reduction):
     signature = staticmethod(as_argmax)
     function = staticmethod(assigning(np.argmax))
     one_axis, of_nothing = True, False
-    compiled = REAL_TYPES + INTEGERS + BOOL
+    compiled = REAL_TYPES + INTEGERS + BOOL + COMPLEX_TYPES
     device_type = methodcaller("PositionKernels")
 
     def cutter(self, operation: Op, cutters: Any) -> Any:

@@ -153,6 +153,9 @@ def one_by_one(*operands: Operand, dtype: DType | None = None) -> bool:
         if type(x) is Mat:
             if must_copy(x, out):
                 return False
+        elif isinstance(x, complex):
+            if dtype is None or dtype.kind != "c":
+                return False
         elif not _adapts(x, dtype or next(v.element_type for v in operands if type(v) is Mat)):
             return False
     return True
@@ -183,7 +186,9 @@ def apart(*operands: Operand) -> bool:
 
 def converted(dtype: DType, *operands: Operand) -> bool:
     """Return whether a kernel can compute in `dtype` once other elements are converted."""
-    return one_by_one(*operands, dtype=dtype) and all(
+    # pieces for these have room for 8 bytes, or for the largest of what is read and written
+    return one_by_one(*operands, dtype=dtype) and (dtype.itemsize <= 8 or any(
+        x.element_type == dtype for x in operands if type(x) is Mat)) and all(
         x.element_type == dtype or converts(x.element_type, dtype)
         for x in operands[:-1] if type(x) is Mat)
 
