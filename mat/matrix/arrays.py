@@ -23,7 +23,7 @@ from ..support.unbound import documented, unbound
 from .base import form_of_result
 from .creation import adopted, copy_of_array, from_numpy, placed
 from .foreign_storage import ForeignStorage
-from .joined import stacked_rows
+from .joined import packed_copy, stacked_rows
 from .mat import Mat, new_like
 from .nested import as_plain, converted, inferred, numbers_of
 from .storage import Storage
@@ -296,7 +296,8 @@ def _of_mat(x: Mat, dtype: DTypeLike, copy: bool | None, order: Order) -> Mat:
     if copy is False:
         raise _needs_copy(x)
     if x.layout.contiguous and order != "F":
-        return new_like(x, x.shape, kind).assign_(x)
+        copied = packed_copy(x) if kind is x.element_type and type(x) is Mat else None
+        return new_like(x, x.shape, kind).assign_(x) if copied is None else copied
     made = Mat.__new__(Mat)
     made._fill_in(Storage(x.size, kind, None), orders.like(x.layout, order), x.device_enabled)
     return made.assign_(x)

@@ -427,6 +427,12 @@ def inner_product(a: Operand, b: Operand) -> Mat | None:
     return product().make((a, b if len(shape) == 1 else other.T, None))
 
 
+def viewed_by_einsum(subscripts: object, x: object) -> Mat | None:
+    """Return NumPy's ``einsum(subscripts, x)`` if that is a view of a Mat, else None."""
+    found: Mat | None = plugin("numpy.composites.products").viewed(subscripts, x)
+    return found
+
+
 def product_by_einsum(subscripts: object, a: object, b: object) -> Mat | None:
     """Return NumPy's ``einsum(subscripts, a, b)`` if that is ``a @ b`` of Mats of floats."""
     if type(subscripts) is not str or type(a) is not _mat or type(b) is not _mat:
@@ -522,6 +528,7 @@ def leave_to_numpy(usual: Callable[[Function], int]) -> None:
     for function, (shorter, *facts) in _ALONG.items():
         WAYS[function] = AlongOrNumPy(shorter, ByNumPy(function, usual), *facts)
     WAYS[np.where] = OrNumPy(places, WAYS[np.where])
+    WAYS[np.einsum] = OrNumPy(viewed_by_einsum, WAYS[np.einsum], 2)
 
 
 def called_shortly(function: Function, args: Arguments, kwargs: Keywords) -> Operand:

@@ -165,3 +165,15 @@ def test_few_elements_are_left_to_numpy_at_once():
     finally:
         sys.setprofile(None)
     assert "numpy_einsum" not in called
+
+
+@pytest.mark.parametrize("n", [3, 40])
+def test_permuted_axes_and_diagonals_are_views(n):
+    x = mat.array(np.arange(n**3).reshape(n, n, n))
+    for subscripts in ("abc->cab", "abc->abc", "abc", "cba", "b a c -> c b a", "aab->ab",
+                       "aba->ba", "aaa->a"):
+        found = np.einsum(subscripts, x)
+        assert_array_equal(found, np.einsum(subscripts, x.to_numpy()))
+        assert found.storage is x.storage
+    for subscripts in ("abc->a", "aab->b", "aaa", "abc->"):
+        assert_array_equal(np.einsum(subscripts, x), np.einsum(subscripts, x.to_numpy()))

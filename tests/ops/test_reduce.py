@@ -329,3 +329,27 @@ def test_a_number_has_an_axis_with_initial_and_where_too(axis):
     assert mat.max(x, axis=axis, initial=-1.5).item() == 3
     assert mat.prod(x, axis=axis, where=True).item() == 3
     assert mat.min(x, axis=axis, initial=9, where=False).item() == 9
+
+
+@pytest.mark.host  # on a device, strides decide the order of additions
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float32", "float64"])
+@pytest.mark.parametrize("step", [2, 3, -2, 64])
+def test_elements_that_are_apart_have_the_bits_of_adjacent_ones(rng, dtype, step):
+    for n in (1, 15, 31, 543, 544, 545, 3001):
+        a = numbers(rng, (n * abs(step),), dtype)
+        x, a = mat.array(a)[::step], a[::step]
+        for name in ("sum", "mean", "max", "min", "any", "all"):
+            agree(getattr(x, name)(), getattr(a, name)())
+            assert getattr(x, name)().item() == getattr(x[::-1][::-1].copy(), name)().item()
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float64", "complex128"])
+@pytest.mark.parametrize("n", [2047, 2048, 2049, 300_000])
+def test_one_of_many_elements_decides(dtype, n):
+    for at in (0, 5, n // 2, n - 1):
+        a = np.zeros(n, dtype)
+        a[at] = 1
+        for b in (a, 1 - a if dtype != "bool" else ~a):
+            for x, y in ((mat.array(b), b), (mat.array(b)[1:], b[1:]), (mat.array(b)[::2], b[::2])):
+                assert (bool(x.any()), bool(x.all())) == (y.any(), y.all())
+                assert mat.count_nonzero(x) == np.count_nonzero(y)

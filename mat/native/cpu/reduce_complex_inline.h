@@ -32,6 +32,11 @@ INLINE int N(beats_complex)(int op, N(complex) x, N(complex) a) {
     return !N(is_no_number)(a) && (N(is_beyond)(op, x, a) || N(is_no_number)(x));
 }
 
+/* Whether x is known to be no better than a by its real part. */
+INLINE int N(is_behind)(int op, N(complex) x, N(complex) a) {
+    return (op == MAX ? x.re < a.re : x.re > a.re) & (x.im == x.im);
+}
+
 INLINE N(complex) N(join_complex)(int op, N(complex) a, N(complex) x) {
     if (op == ADD)
         return N(sum_of)(a, x);
@@ -40,7 +45,7 @@ INLINE N(complex) N(join_complex)(int op, N(complex) a, N(complex) x) {
         return (N(complex)){a.re * x.re + minus * (a.im * x.im),
                             a.re * x.im + plus * (a.im * x.re)};
     }
-    return N(beats_complex)(op, x, a) ? x : a;
+    return LIKELY(N(is_behind)(op, x, a)) || !N(beats_complex)(op, x, a) ? a : x;
 }
 
 /* The sum of a few elements. */
@@ -109,6 +114,25 @@ INLINE void N(complex_lines)(int op, int mean, const mat_reduction *f, const N(c
     }
 }
 
+/* Take rows into the totals of columns, four at a time. */
+INLINE void N(complex_rows)(int op, N(complex) *RESTRICT total, const N(complex) *RESTRICT p,
+                            int64_t rows, int64_t step, int64_t width, int64_t apart) {
+#define NEXT(i) t = N(join_complex)(op, t, p[j * apart + (i) * step]);
+    for (; rows >= 4; rows -= 4, p += 4 * step)
+        EACH(j, width) {
+            N(complex) t = total[j];
+            FOUR(NEXT)
+            total[j] = t;
+        }
+    for (; rows > 0; rows--, p += step)
+        EACH(j, width) {
+            N(complex) t = total[j];
+            NEXT(0)
+            total[j] = t;
+        }
+#undef NEXT
+}
+
 INLINE void N(complex_columns)(int op, int mean, const mat_reduction *f, const N(complex) *x,
                                N(complex) *y, int64_t start, int64_t stop) {
     N(complex) total[TILE];
@@ -120,15 +144,8 @@ INLINE void N(complex_columns)(int op, int mean, const mat_reduction *f, const N
         EACH(j, p.width) total[j] = op == MAX || op == MIN ? at[j * f->column_x]
                                                            : (N(complex)){op == PROD, 0};
         STRETCHES(w, f, 0, f->reduced)
-            EACH(k, w.count) {
-                const N(complex) *row = at + w.x + k * w.step;
-                if (f->column_x == 1)
-                    EACH(j, p.width) total[j] = N(join_complex)(op, total[j], row[j]);
-                else
-                    EACH(j, p.width) {
-                        total[j] = N(join_complex)(op, total[j], row[j * f->column_x]);
-                    }
-            }
+            N(complex_rows)(op, total, at + w.x, w.count, w.step, p.width,
+                            f->column_x == 1 ? 1 : f->column_x);
         EACH(j, p.width)
             N(put_complex)(f, mean, y + kept.y + (p.column + j) * f->column_y, total[j]);
     }
@@ -146,21 +163,15 @@ INLINE void N(complex_all)(int op, int mean, const mat_reduction *f, char *const
 
 /* Positions */
 
-/* Whether x is known to be no better than a by its real part. */
-INLINE int N(is_behind)(int op, N(complex) x, N(complex) a) {
-    return (op == MAX ? x.re < a.re : x.re > a.re) & (x.im == x.im);
-}
-
 INLINE int64_t N(place_of)(int op, const mat_reduction *f, const N(complex) *line) {
     N(complex) best = line[0];
     int64_t at = 0;
     STRETCHES(w, f, 0, f->reduced)
         EACH(k, w.count) {
             const N(complex) one = line[w.x + k * w.step];
-            if (LIKELY(N(is_behind)(op, one, best)))
+            if (LIKELY(N(is_behind)(op, one, best)) || !N(beats_complex)(op, one, best))
                 continue;
-            if (N(beats_complex)(op, one, best))
-                best = one, at = w.first + k;
+            best = one, at = w.first + k;
         }
     return at;
 }

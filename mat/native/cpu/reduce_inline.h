@@ -26,6 +26,7 @@
 #define LANES \
     ((int64_t)(256 / sizeof(T))) /* places to add up in, which compilers keep in registers, \
                                     however wide these are */
+#define PACKED ((int64_t)(17 * LANES)) /* elements that are apart, brought together for vectors */
 #define AT_ONCE 2048 /* elements that are looked through together for the largest or smallest one */
 #define MANY 1024 /* elements whose extremes are found faster apart, if all are numbers */
 #define SHORT 16 /* elements that are so few that adding them up one by one is faster */

@@ -29,9 +29,9 @@ INLINE void N(add)(mat_pair *p, double x) {
 #endif
 
 /* Add n elements to four totals; what is short to the first of them. */
-INLINE void N(sum)(mat_pair *total, const T *p, int64_t n, int64_t step) {
+INLINE void N(sum_adjacent)(mat_pair *total, const T *p, int64_t n) {
 #ifdef WIDE
-    if (step == 1 && n >= SHORT && HAS_WIDE) {
+    if (n >= SHORT && HAS_WIDE) {
         N(sum_wide)(total, p, n);
         return;
     }
@@ -40,19 +40,34 @@ INLINE void N(sum)(mat_pair *total, const T *p, int64_t n, int64_t step) {
         T t[LANES];
         int64_t k = 0, times = n / LANES < BLOCK ? n / LANES : BLOCK;
         EACH(j, LANES) t[j] = -0.0;
-        for (; k < times; k++, p += LANES * step)
-            EACH(j, LANES) t[j] += p[j * step];
+        for (; k < times; k++, p += LANES)
+            EACH(j, LANES) t[j] += p[j];
         n -= times * LANES;
         if (n < LANES) {
-            EACH(j, n) t[j] += p[j * step];
+            EACH(j, n) t[j] += p[j];
             n = 0;
         }
         for (int64_t half = LANES / 2; half >= 4; half /= 2)
             EACH(j, half) t[j] += t[j + half];
         EACH(j, 4) N(add)(&total[j], t[j]);
     }
-    for (; n > 0; n--, p += step)
+    for (; n > 0; n--, p++)
         N(add)(total, *p);
+}
+
+/* The same of elements that are `step` apart, by blocks: the last one is as long as it may be. */
+INLINE void N(sum)(mat_pair *total, const T *p, int64_t n, int64_t step) {
+    T packed[PACKED];
+    for (int64_t m; n > 0; n -= m, p += m * step) {
+        const T *from = p;
+        m = n;
+        if (step != 1) {
+            m = n < (BLOCK + 1) * LANES ? n : BLOCK * LANES;
+            N(pack)(packed, p, m, step);
+            from = packed;
+        }
+        N(sum_adjacent)(total, from, m);
+    }
 }
 
 INLINE mat_pair N(close)(mat_pair *total) {
@@ -73,7 +88,7 @@ INLINE void N(put)(const mat_reduction *f, T *y, mat_pair p, const double *numbe
 }
 
 INLINE void N(sum_lines)(const mat_reduction *f, char *const *operands, const double *numbers,
-                         int64_t start, int64_t stop, int64_t step) {
+                         int64_t start, int64_t stop) {
     const T *x = (const T *)operands[0] + f->start_x;
     T *y = (T *)operands[1] + f->start_y;
     double *left = left_of(f, operands);
@@ -84,7 +99,7 @@ INLINE void N(sum_lines)(const mat_reduction *f, char *const *operands, const do
         p = part_of(f, u);
         mat_pair t[4] = {{-0.0, 0.0}, {-0.0, 0.0}, {-0.0, 0.0}, {-0.0, 0.0}};
         STRETCHES(w, f, p.from, p.to)
-            N(sum)(t, x + kept.x + w.x, w.count, step == 1 ? 1 : w.step);
+            N(sum)(t, x + kept.x + w.x, w.count, w.step);
         mat_pair total = N(close)(t);
         if (f->chunks == 1)
             N(put)(f, y + kept.y, total, numbers);
@@ -157,21 +172,18 @@ INLINE void N(sum_columns)(const mat_reduction *f, char *const *operands, const 
     }
 }
 
-/* Elements that are not adjacent, compiled for one machine only. */
+/* Columns that are not adjacent, compiled for one machine only. */
 static void N(sum_apart)(const mat_reduction *f, char *const *operands, const double *numbers,
                          int64_t start, int64_t stop) {
-    if (f->columns)
-        N(sum_columns)(f, operands, numbers, start, stop, f->column_x);
-    else
-        N(sum_lines)(f, operands, numbers, start, stop, 0);
+    N(sum_columns)(f, operands, numbers, start, stop, f->column_x);
 }
 
 INLINE void N(sum_all)(const mat_reduction *f, char *const *operands, const double *numbers,
                        int64_t start, int64_t stop) {
     if (f->columns && f->column_x == 1)
         N(sum_columns)(f, operands, numbers, start, stop, 1);
-    else if (!f->columns && f->in.x[f->in.rank - 1] == 1)
-        N(sum_lines)(f, operands, numbers, start, stop, 1);
+    else if (!f->columns)
+        N(sum_lines)(f, operands, numbers, start, stop);
     else
         N(sum_apart)(f, operands, numbers, start, stop);
 }

@@ -7,9 +7,10 @@
 
 /* The value of a part: how many are true, or whether what is looked for was found. */
 INLINE int64_t N(truth)(int op, const T *p, int64_t n, int64_t step, U mask) {
+    const int64_t most = op == COUNT ? TRUTHS : AT_ONCE / (int64_t)sizeof(T);
     int64_t total = 0;
-    for (int64_t k = 0; k < n && (op == COUNT || !total); k += TRUTHS) {
-        const int64_t m = n - k < TRUTHS ? n - k : TRUTHS;
+    for (int64_t k = 0; k < n && (op == COUNT || !total); k += most) {
+        const int64_t m = n - k < most ? n - k : most;
         U found = 0;
         if (op == COUNT)
             EACH(j, m) found += (U)(BITS(p[(k + j) * step]) != 0);

@@ -68,21 +68,45 @@ INLINE T N(best_value)(int op, const T *p, int64_t n, int64_t step) {
     return N(join_lanes)(op, N(neutral)(op), t);
 }
 
-INLINE T N(fold)(int op, T total, const T *p, int64_t n, int64_t step) {
+INLINE T N(fold_adjacent)(int op, T total, const T *p, int64_t n) {
     if (n < SHORT) {
         for (int64_t k = 0; k < n; k++)
-            total = N(join)(op, total, p[k * step]);
+            total = N(join)(op, total, p[k]);
         return total;
     }
     if (op == MAX || op == MIN)
-        return N(join)(op, total, N(best_value)(op, p, n, step));
+        return N(join)(op, total, N(best_value)(op, p, n, 1));
     T t[LANES];
-    N(fold_lanes)(op, t, p, n, step);
+    N(fold_lanes)(op, t, p, n, 1);
     return N(join_lanes)(op, total, t);
 }
 
+/* Copy n elements that are `step` apart. This is compiled for the oldest machine: the gathering
+   loads of newer ones take longer. */
+static void N(pack)(T *RESTRICT to, const T *RESTRICT p, int64_t n, int64_t step) {
+    if (step == 2)
+        EACH(j, n) to[j] = p[2 * j];
+    else
+        EACH(j, n) to[j] = p[j * step];
+}
+
+INLINE T N(fold)(int op, T total, const T *p, int64_t n, int64_t step) {
+    T packed[PACKED];
+    for (int64_t m; n > 0; n -= m, p += m * step) {
+        const T *from = p;
+        m = n;
+        if (step != 1) {
+            m = n < PACKED ? n : PACKED;
+            N(pack)(packed, p, m, step);
+            from = packed;
+        }
+        total = N(fold_adjacent)(op, total, from, m);
+    }
+    return total;
+}
+
 INLINE void N(fold_lines)(int op, const mat_reduction *f, char *const *operands, int64_t start,
-                          int64_t stop, int64_t step) {
+                          int64_t stop) {
     const T *x = (const T *)operands[0] + f->start_x;
     T *y = (T *)operands[1] + f->start_y, *left = left_of(f, operands);
     mat_cursor kept;
@@ -92,7 +116,7 @@ INLINE void N(fold_lines)(int op, const mat_reduction *f, char *const *operands,
         p = part_of(f, u);
         T total = N(neutral)(op);
         STRETCHES(w, f, p.from, p.to)
-            total = N(fold)(op, total, x + kept.x + w.x, w.count, step == 1 ? 1 : w.step);
+            total = N(fold)(op, total, x + kept.x + w.x, w.count, w.step);
         if (f->chunks == 1)
             y[kept.y] = total;
         else
@@ -152,22 +176,19 @@ INLINE void N(fold_columns)(int op, const mat_reduction *f, char *const *operand
     }
 }
 
-/* Elements that are not adjacent: it is the loading that takes the time then, so this is compiled
+/* Columns that are not adjacent: it is the loading that takes the time then, so this is compiled
    for one machine only. */
 static void N(fold_apart)(int op, const mat_reduction *f, char *const *operands, int64_t start,
                           int64_t stop) {
-    if (f->columns)
-        N(fold_columns)(op, f, operands, start, stop, f->column_x);
-    else
-        N(fold_lines)(op, f, operands, start, stop, 0);
+    N(fold_columns)(op, f, operands, start, stop, f->column_x);
 }
 
 INLINE void N(fold_all)(int op, const mat_reduction *f, char *const *operands, int64_t start,
                         int64_t stop) {
     if (f->columns && f->column_x == 1)
         N(fold_columns)(op, f, operands, start, stop, 1);
-    else if (!f->columns && f->in.x[f->in.rank - 1] == 1)
-        N(fold_lines)(op, f, operands, start, stop, 1);
+    else if (!f->columns)
+        N(fold_lines)(op, f, operands, start, stop);
     else
         N(fold_apart)(op, f, operands, start, stop);
 }

@@ -339,8 +339,13 @@ def numpy_einsum(*operands: Operand, out: Operand = None, optimize: object = Fal
 
 
 def _at_once(subscripts: Operand, *operands: Operand) -> Result:
-    """Return a sum over axes, a product of matrices, or what NumPy's loop computes; else None."""
+    """Return a view, a sum over axes, a product of matrices, or what NumPy's loop computes; else
+    None.
+    """
     if len(operands) == 1:
+        view = viewed(subscripts, *operands)
+        if view is not None:
+            return view
         axes = _axes_of_sum(subscripts, *operands)
         return None if axes is None else reduce.sum(operands[0], axes)
     if len(operands) != 2:
@@ -359,6 +364,25 @@ def _view(subscripts: str, x: Mat) -> Mat | None:
     if names is None or set(names[0]) != set(names[1]) or not _agree([x], names):
         return None
     return _ordered(_diagonal(x, names[0]), names[1])
+
+
+def viewed(subscripts: Operand, x: Operand) -> Mat | None:
+    """Return the view of a Mat each of whose axes has a subscript of the result; else None."""
+    if type(subscripts) is not str or type(x) is not Mat:
+        return None
+    order = _order_of(subscripts, len(x.layout.shape))
+    if order is None:
+        return None
+    return x.permute(order) if order else _view(subscripts, x)
+
+
+@cache
+def _order_of(subscripts: str, ndim: int) -> Ints | None:
+    """Return the order of so many axes, () if they have diagonals; None where axes are summed."""
+    names, wanted = parsed(subscripts, (ndim,)) or ("", "")
+    if not names or set(names) != set(wanted):
+        return None
+    return () if len(wanted) < len(names) else tuple(names.index(n) for n in wanted)
 
 
 @cache

@@ -543,7 +543,7 @@ def plain_axis(axis: object) -> AxisLike:
 def reduced_by(cpu: Engine, kernel: str, x: Mat, axes: Ints, strides: Ints, *,
                ordered: bool = False, **more: object) -> Function:
     """Return a compiled kernel; `strides` are those of the result along the axes that are kept."""
-    form = _form(x, axes, strides, ordered)
+    form = _form(x, axes, strides, ordered, x.dtype.kind == "c")
     return nothing if form is None else cpu.reduction(kernel, form, x.itemsize, **more)
 
 
@@ -556,8 +556,11 @@ def reduced_on_device(cuda: Engine, made_of: object, x: Mat, out: Mat, axes: Int
                                                        nbytes=out.itemsize, **more)
 
 
-def _form(x: Mat, axes: Ints, strides: Ints, ordered: bool) -> ReductionForm | None:
-    """Return the fewest axes to step along; None for a result without elements."""
+def _form(x: Mat, axes: Ints, strides: Ints, ordered: bool,
+          as_numpy: bool = False) -> ReductionForm | None:
+    """Return the fewest axes to step along, with `as_numpy` in NumPy's order of additions; None for
+    a result without elements.
+    """
     others = iter(strides)
     every = [ReductionAxis(n, s, 0 if k in axes else next(others)) for k, (n, s) in
              enumerate(zip(x.shape, x.element_strides, strict=True))]
@@ -565,7 +568,7 @@ def _form(x: Mat, axes: Ints, strides: Ints, ordered: bool) -> ReductionForm | N
     reduced = [a for k, a in enumerate(every) if k in axes]
     if 0 in (a.n for a in kept):
         return None
-    if not ordered and x.element_type.kind == "c":  # NumPy's order, whose bits these have
+    if as_numpy and not ordered:  # which reads no axis backwards
         reduced.sort(key=lambda a: -abs(a.x))
         ordered = True
     return form_of(kept, reduced, ordered)
