@@ -128,7 +128,13 @@ def pytest_generate_tests(metafunc):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Leave out the tests that are slow, and all but one of MAT_EVERY tests."""
+    """Leave out the tests that are slow, and all but one of MAT_EVERY tests.
+
+    They are drawn by their names, which processes that run them together must agree on.
+    """
+    for item in items:
+        if " at 0x" in item.nodeid:
+            raise pytest.UsageError(f"the name of {item.nodeid} has an address: give it ids=")
     items[:], left_out = selection.selected(items)
     drawn = [item for item in items if selection.is_drawn(item.nodeid, EVERY)]
     items[:] = drawn or items[:1]  # no test at all counts as a failure

@@ -180,7 +180,7 @@ OTHER_ELEMENTS = [np.array(["a"]), np.array(["a", "0"]), ["a", "b"], np.array([b
                   Fraction(0), Fraction(1, 3), date(2020, 1, 1), timedelta(2)]
 
 
-@pytest.mark.parametrize("other", OTHER_ELEMENTS, ids=repr)
+@pytest.mark.parametrize("other", OTHER_ELEMENTS, ids=lambda x: repr(x).partition(" at 0x")[0])
 @pytest.mark.parametrize("equal", [operator.eq, operator.ne])
 def test_elements_that_mats_cannot_have_are_equal_as_in_numpy(equal, other):
     x, a = mat.array([0.0, 2.0]), np.array([0.0, 2.0])
