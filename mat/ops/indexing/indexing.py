@@ -64,7 +64,7 @@ def get_item(self: Mat, index: Index) -> Operand:
     kind = type(index)
     if kind is slice:
         return self.over(self.layout[index])
-    if kind in _CHOICES or _is_advanced(index):
+    if kind is _mat or kind in _CHOICES or _is_advanced(index):
         return _gather(self, index)
     now = self._as_now()
     layout = now.layout[index]
