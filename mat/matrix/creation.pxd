@@ -12,6 +12,7 @@ from mat.matrix.storage cimport Storage
 from mat.support.options cimport Options, current
 
 cdef dict _FORMS, _FLOATS
+cdef Form _last
 cdef set _DTYPES
 cdef HostBlocks _blocks
 cdef Maker _maker
@@ -25,6 +26,8 @@ cdef list _observers
 
 @cython.locals(form=Form, options=Options)
 cpdef object filled(tuple lengths, object dtype, object value)
+@cython.locals(form=Form)
+cdef Form _form_of_floats(object shape)
 
 @cython.locals(form=Form, layout=Layout, storage=Storage, foreign=ForeignStorage, mat=MatBase,
                size=Py_ssize_t, itemsize=Py_ssize_t)
