@@ -135,12 +135,16 @@ class Device:
         """
         return tiles
 
+    def is_in_use(self) -> bool:
+        """Return whether this device is in use here, by a block or permanently."""
+        return in_use() is self or self in devices_in_use()
+
     def check_in_use(self) -> None:
-        """Raise `DeviceError` unless this device is in use here, by a block or permanently.
+        """Raise `DeviceError` unless this device is in use here.
 
         A block that accesses its memory can begin only then.
         """
-        if in_use() is not self and self not in devices_in_use():
+        if not self.is_in_use():
             raise DeviceError(f"the device of facet {self.facet.name!r} is not in use: with "
                               f"mat.use_device({self.name!r}): ...")
 

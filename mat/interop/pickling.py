@@ -101,14 +101,16 @@ def exported_buffer(self: Mat) -> PickleBuffer:
 
 @contextmanager
 def elements_of(self: Mat) -> Iterator[Array]:
-    """Present the elements in a block; those on a device only, in a copy without moving them."""
+    """Present the elements in a block; those on a device only, in a copy without moving them,
+    unless the device is another thread's.
+    """
     storage = self.storage
-    if not storage.is_elsewhere:
+    facet = facet_over(storage.fresh_memories()[0], storage.seen) if storage.is_elsewhere else None
+    if facet is None or (facet.of_device and not facet.device.is_in_use()):
         with self.facet("array", "input") as a:
             yield a
         return
-    source = storage.fresh_memories()[0]
-    with Access(self, facet_over(source, storage.seen), INPUT):  # so that nothing writes meanwhile
+    with Access(self, facet, INPUT):  # so that nothing writes meanwhile
         yield over(self._peeked([self.layout.bounds]), self.layout)
 
 

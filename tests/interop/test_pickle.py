@@ -227,6 +227,19 @@ def test_torn_data_is_not_sent(way, protocol):
     assert way(x, protocol).tolist() == [0, 1, 2]
 
 
+@pytest.mark.host
+@pytest.mark.parametrize("protocol", range(6))
+def test_another_thread_pickles_what_a_device_has(protocol):
+    """As those of multiprocessing's pools do."""
+    with mat.use_device("emulated"):
+        x = mat.arange(5.0) + 1
+        assert x.fresh == {"emulated"}
+        found = pickle.loads(in_thread(lambda: pickle.dumps(x.T, protocol)))
+        assert found.tolist() == [1, 2, 3, 4, 5]
+        x += 1
+        assert x.sum() == 20
+
+
 def test_a_mat_that_another_thread_writes_is_not_pickled():
     x = mat.arange(3.0)
     with x.facet("array"):
