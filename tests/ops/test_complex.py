@@ -80,6 +80,7 @@ def test_comparisons_and_tests(rng, view, dtype):
                 assert_same(mats(number, x), numpys(number, a))
         for name in ("isnan", "isfinite", "isinf", "logical_not"):
             assert_same(getattr(mat, name)(x), getattr(np, name)(a))
+        assert_same(x.astype(bool), a.astype(bool))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -50,6 +50,19 @@
     } \
     static MAT_KERNEL_OF(convert_##from##_##to, loop_##from##_##to, 1, 2, 0)
 
+/* The truth of complex numbers. */
+#define TO_TRUTH(from, S) \
+    static void loop_##from##_b1(int64_t n, char *const *at, const int64_t *step, \
+                                 const double *numbers) { \
+        (void)step, (void)numbers; \
+        MAT_INPUT(S, in, 0); \
+        MAT_OUTPUT(uint8_t, out, 1); \
+        MAT_EACH out[i] = (in[2 * i] != 0) | (in[2 * i + 1] != 0); \
+    } \
+    static MAT_KERNEL_OF(convert_##from##_b1, loop_##from##_b1, 1, 2, 0)
+TO_TRUTH(c64, float)
+TO_TRUTH(c128, double)
+
 INLINE uint64_t whole_u64(double x) {
     return x >= 9223372036854775808.0 ? (uint64_t)x : (uint64_t)(int64_t)x;
 }
@@ -143,7 +156,9 @@ EVERY_COMPLEX(TO_COMPLEX)
 
 #define ENTRY(from, S, to, D, ...) \
     {#from "_" #to, convert_##from##_##to, loop_##from##_##to},
-static const mat_conversion conversions[] = {EVERY(ENTRY, ENTRY, ENTRY) EVERY_COMPLEX(ENTRY)};
+static const mat_conversion conversions[] = {
+    EVERY(ENTRY, ENTRY, ENTRY) EVERY_COMPLEX(ENTRY) ENTRY(c64, float, b1, uint8_t, )
+        ENTRY(c128, double, b1, uint8_t, )};
 
 const mat_conversion *mat_convert(const char *name) {
     for (size_t k = 0; k < sizeof conversions / sizeof conversions[0]; k++)
