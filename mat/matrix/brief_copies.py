@@ -15,6 +15,7 @@ from ..support.native import ffi, lib
 # thread
 LARGE = 1 << 21
 WORTH = 1 << 17
+MOST_APART = 500  # elements that are not packed, which NumPy copies while the GIL is kept, too
 
 # the kernel that copies rows, if anything is compiled
 ROWS: Any = None

@@ -15,6 +15,7 @@ cdef Registration _array
 cdef Threads _threads
 cdef HostBlocks _blocks
 cdef list _observers
+cdef Py_ssize_t MOST_APART
 
 
 cdef class Export:
@@ -33,6 +34,6 @@ cpdef object exported_array(MatBase view)
 cpdef object copied_array(MatBase view, bint writable)
 
 @cython.locals(layout=Layout, storage=Storage, address=uintptr_t)
-cdef object _array_of_few(MatBase view)
+cdef object _array_of_few(MatBase view, str order)
 @cython.locals(layout=Layout, storage=Storage, address=uintptr_t, nbytes=Py_ssize_t)
 cdef bytes _packed_bytes(MatBase view)

@@ -5,7 +5,7 @@ While an export exists, the Mat cannot be written.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ..support.dtypes import EXTENSIONS
 from ..support.source_files import INSTALLED
 from ..support.types import Array, DTypeLike, Nested, Presented
 from .base import is_numpys
-from .brief_copies import LARGE
+from .brief_copies import LARGE, MOST_APART
 from .views import Views
 
 MOST_AT_ONCE = 4096  # elements that are copied while the GIL is kept
@@ -77,24 +77,29 @@ def exported_array(view: Views) -> Array:
 
 
 def copied_array(view: Views, writable: bool) -> Array | None:
-    """Return an array with a copy of few packed elements; None where an access has to be opened."""
-    found = _array_of_few(view)
+    """Return an array with a copy of few elements, stored in their order; None where an access has
+    to be opened.
+    """
+    found = _array_of_few(view, "K")
     if found is not None and not writable:
         _blocks.lock_array(found)
     return found
 
 
-def _array_of_few(view: Views) -> Array | None:
-    """Return a copy of few packed elements; None where an access has to be opened."""
+def _array_of_few(view: Views, order: Literal["C", "K"]) -> Array | None:
+    """Return a copy of few elements in that order; None where an access has to be opened."""
     layout, storage = view.layout, view.storage
-    if _observers or not layout.contiguous or layout.size > MOST_AT_ONCE:
+    if _observers or layout.size > (MOST_AT_ONCE if layout.contiguous else MOST_APART):
         return None
     address = storage.element_address(_array.mask, _array.bit)
     if not address:
         return None
-    return _blocks.copied_array(address + layout.displacement * view.element_size,
-                                layout.shape, view.element_type,
-                                layout.size * view.element_size)
+    address += layout.displacement * view.element_size
+    if layout.contiguous:
+        return _blocks.copied_array(address, layout.shape, view.element_type,
+                                    layout.size * view.element_size)
+    apart: Array = _blocks.array_at(address, layout.shape, layout.strides, view.element_type, False)
+    return apart.copy(order)
 
 
 def _packed_bytes(view: Views) -> bytes | None:
@@ -122,7 +127,7 @@ class Exports(Views):
         numpy.ndarray
             A new, writable array in C order.
         """
-        made = _array_of_few(self)
+        made = _array_of_few(self, "C")
         if made is not None:
             return made
         with self.facet("array", "input") as a:
@@ -173,7 +178,7 @@ class Exports(Views):
         list
             One list for each axis; without axes, a number.
         """
-        made = _array_of_few(self)
+        made = _array_of_few(self, "C")
         if made is not None:
             return made.tolist()
         with self.facet("array", "input") as a:
@@ -201,5 +206,8 @@ class Exports(Views):
         found = _packed_bytes(self) if order == "C" else None
         if found is not None:
             return found
+        made = _array_of_few(self, "C") if order == "C" else None
+        if made is not None:
+            return made.tobytes()
         with self.facet("array", "input") as a:
             return a.tobytes(order)

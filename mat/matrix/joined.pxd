@@ -1,7 +1,7 @@
 cimport cython
 from libc.stdint cimport uintptr_t
 
-from mat._core cimport KernelCall
+from mat._core cimport HostBlocks, KernelCall
 from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase, form_of_result
@@ -9,9 +9,10 @@ from mat.matrix.brief_copies cimport copy_bytes, copy_rows, is_brief, none_else,
 
 cdef KernelCall _ROWS
 cdef list _observers
+cdef HostBlocks _blocks
 cdef Registration _foreign
 cdef object _mat
-cdef Py_ssize_t WORTH, _FEW
+cdef Py_ssize_t MOST_APART, WORTH, _FEW
 
 @cython.locals(found=MatBase)
 cpdef MatBase stacked_rows(object mats)
@@ -19,7 +20,8 @@ cpdef MatBase stacked_rows(object mats)
 @cython.locals(first=MatBase, view=MatBase, like=tuple, rank=Py_ssize_t, k=Py_ssize_t)
 cpdef MatBase stacked_along(object mats, object axis)
 
-@cython.locals(form=Form, like=Form, target=MatBase, to=uintptr_t, at=uintptr_t, nbytes=Py_ssize_t)
+@cython.locals(form=Form, like=Form, target=MatBase, to=uintptr_t, at=uintptr_t, nbytes=Py_ssize_t,
+               packed=bint)
 cpdef MatBase packed_copy(MatBase view)
 
 @cython.locals(first=MatBase, parts=list, like=tuple, k=Py_ssize_t, rank=Py_ssize_t,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..core.compiled import BLOCKS
 from ..core.direction import INPUT, OUTPUT
 from ..core.observers import OBSERVERS
 from ..cpu.thread_pool import serving
@@ -12,12 +13,21 @@ from ..facets import FOREIGN
 from ..layout.shapes import Ints
 from ..support.options import current
 from .base import form_of_result
-from .brief_copies import ROWS, WORTH, copy_bytes, copy_rows, is_brief, none_else, set_rows
+from .brief_copies import (
+    MOST_APART,
+    ROWS,
+    WORTH,
+    copy_bytes,
+    copy_rows,
+    is_brief,
+    none_else,
+    set_rows,
+)
 from .mat import Mat
 from .with_facets import with_facets
 
 # with types of C
-_observers, _foreign, _mat = OBSERVERS, FOREIGN, Mat
+_observers, _foreign, _mat, _blocks = OBSERVERS, FOREIGN, Mat, BLOCKS
 _ROWS = ROWS
 # bytes of each of many parts that are copied while other threads of Python wait, as NumPy does:
 # an access takes longer
@@ -54,12 +64,14 @@ def stacked_along(mats: object, axis: object) -> Mat | None:
 
 
 def packed_copy(view: Mat) -> Mat | None:
-    """Return a copy of a small Mat whose elements are packed, as `joined_parts` does."""
+    """Return a packed copy of a small Mat, or of few elements that are apart; None for others, and
+    where an access has to be opened.
+    """
     form = view._find_form() if view.known_form is None else view.known_form
-    if not none_else() or not view.layout.contiguous:
+    if not none_else():
         return None
-    nbytes = form.size * form.itemsize
-    if not is_brief(nbytes):
+    nbytes, packed = form.size * form.itemsize, view.layout.contiguous
+    if not (is_brief(nbytes) if packed else 0 < form.size <= MOST_APART):
         return None
     view._locate()
     like = form
@@ -71,7 +83,12 @@ def packed_copy(view: Mat) -> Mat | None:
     at = view.storage.ready(_foreign.mask, _foreign.bit, True, False)
     if not to or not at or view.known_form is not form:
         return None
-    copy_bytes(at + view.layout.displacement * form.itemsize, to, nbytes)
+    at += view.layout.displacement * form.itemsize
+    if packed:
+        copy_bytes(at, to, nbytes)
+    elif not _blocks.copy_of_array(to, _blocks.array_at(
+            at, form.shape, form.strides, form.dtype, False), nbytes, True):
+        return None  # it is not aligned
     target.storage.written(_foreign.mask)
     return target
 

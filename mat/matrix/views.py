@@ -297,9 +297,10 @@ class Views(Elements):
         <Mat 4 F [1. 3. 2. 4.]>
         """
         layout = self.layout
-        if order == "C" and layout.contiguous:
-            return self._view_of(layout.flat())
-        return self._ravel_any(order)  # type: ignore[attr-defined]  # by `ops`
+        x: Any = self  # with the methods that `ops` binds
+        if order == "C":
+            return self._view_of(layout.flat()) if layout.contiguous else x.contiguous().ravel()
+        return x._ravel_any(order)
 
     def flatten(self, order: str | None = "C") -> Self:
         """Return a vector with a copy of the elements.

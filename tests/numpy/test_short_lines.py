@@ -41,10 +41,17 @@ LINES = [  # of a matrix or so, with indices, some out of range, and bools of th
     "x[i.reshape(2, 2)]", "x[i[::2]]", "x[c]", "x.round(1)", "x.round(2)", "x.round(-1)",
     "x.round(12)", "x.round(True)", "x.round(1.5)", "xp.round(x, decimals=1)",
     "xp.round(x, axis=1)", "x.round(decimals=k)", "xp.nan_to_num(x)", "xp.nan_to_num(x, True, 1.0)",
-    "x.astype(i.dtype)", "x.astype(x.dtype)", "xp.correlate(x, i)", "xp.correlate(x, i, 'full')",
+    "x.real.astype(i.dtype)", "x.astype(x.dtype)", "xp.correlate(x, i)", "xp.correlate(x, i, 'full')",
     "xp.correlate(i, i, mode='same')", "xp.correlate(x, i, 'none')", "xp.convolve(x, i)",
     "xp.convolve(i[:1], x)", "xp.convolve(x, i, mode='valid')", "xp.convolve(i, 2)",
-    "xp.convolve(i, [1, 2])"]
+    "xp.convolve(i, [1, 2])", "xp.concatenate([x, x])", "xp.concatenate((x, x), -1)",
+    "xp.concatenate([x, i])", "xp.concatenate([x, x], k)", "xp.concatenate([x, x], 9)",
+    "xp.concatenate([x[::2], x[1:]])", "xp.stack([x, x])", "xp.stack((x, x), -1)",
+    "xp.stack([x, i])", "xp.stack([x, x], 9)", "xp.vstack([x[::2], x])", "xp.hstack([x, x])",
+    "xp.array(x)", "xp.array(x, order='C')", "xp.array(x, order='F')", "xp.array(x, order='A')",
+    "xp.array(x, 'complex128')", "x.ravel()", "x.ravel('K')", "x.flatten()", "xp.sort(x)",
+    "xp.sort(x, 0)", "xp.nonzero(x)[0]", "xp.searchsorted(xp.sort(x)[::2], i)", "xp.outer(x, i)",
+    "x.tobytes()", "x.tobytes('F')", "x.tolist()"]
 WRITING = [
     "x.put(i, 3)", "x.put(i, 0.5)", "x.put(i, -1)", "x.put(i, 300)", "x.put(i, True)",
     "x.put(i, i.astype(x.dtype))", "x.put(i, i)", "x.put(j, 1)", "x.put(j, 1, 'wrap')",
@@ -65,6 +72,7 @@ def outcome(line, x, xp, others):
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "uint8", "bool",
                                    "complex128"])
 @pytest.mark.parametrize("line", LINES + WRITING)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_lines_give_what_numpy_gives(line, dtype, rng):
     a = (rng.random((5, 4)) * 9).astype(dtype)
     others = {"i": np.array([0, 2, -1, 2]), "j": rng.integers(-9, 9, 4), "c": rng.random(5) > 0.5,
@@ -78,6 +86,8 @@ def test_lines_give_what_numpy_gives(line, dtype, rng):
             assert_array_equal(found.to_numpy(), wanted, strict=True)
             shared = np.shares_memory(wanted, b)
             assert (found.storage is x.storage) == shared or not wanted.size
+        elif isinstance(wanted, bytes | list):
+            assert found == wanted
         if not isinstance(wanted, tuple):  # NumPy writes up to the index that is out of range
             assert_array_equal(x.to_numpy(), b, strict=True)
         assert x.strides == b.strides

@@ -155,10 +155,16 @@ def astype(self: Mat, dtype: DTypeLike, order: str | None = "K", casting: str = 
 
 
 def _converted_plainly(x: Mat, dtype: DType, copy: bool) -> Mat | None:
-    """Return a Mat as it is, if it need not be copied, or a packed one converted; else None."""
+    """Return a Mat as it is, if it need not be copied, or one that is packed by rows or columns
+    converted; else None.
+    """
     contiguous = x._seen().contiguous
     if x.element_type is dtype and not copy:
         return x
+    if not contiguous and x.layout.transposed().contiguous:
+        turned: Mat = converted(x.T, dtype).T
+        turned.is_view = False  # of a Mat that nobody else has
+        return turned
     return converted(x, dtype) if contiguous else None
 
 

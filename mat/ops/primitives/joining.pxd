@@ -7,11 +7,15 @@ from mat.ops.engine.calls cimport Calls
 
 cdef list _in_use, _observers, _deferrals
 cdef object _mat, _device_in_use
+cdef Py_ssize_t _FEW
 cdef dict _NO_KEYWORDS
 cdef Calls _assign, _join_two
 
 cpdef MatBase joined(object mats, object axis)
 cpdef MatBase stacked(object mats, object axis)
+
+@cython.locals(view=MatBase, parts=list, size=Py_ssize_t, apart=bint, k=Py_ssize_t)
+cdef list _packed(object mats)
 
 @cython.locals(first=MatBase, like=tuple, parts=list, rank=Py_ssize_t, k=Py_ssize_t,
                length=Py_ssize_t)

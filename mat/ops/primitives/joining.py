@@ -42,6 +42,7 @@ SHARED_PART = 1 << 18
 # elements that one launch on a device writes, since it then takes less time than two that move more
 # bytes at once
 _ONE_LAUNCH = 1 << 20
+_FEW = 1 << 12  # elements that are packed, if they are apart, sooner than an access is opened
 Overwriting: TypeAlias = Callable[[Mat], AbstractContextManager[object]]
 _ITERABLES = (list, tuple, Iterable)  # that of any class takes long to find out
 # with types of C
@@ -90,12 +91,43 @@ def check_are_mats(name: str, mats: object) -> list[Mat]:
 
 def joined(mats: object, axis: object) -> Mat | None:
     """Fast path: return Mats of one dtype joined along an axis; None for other arguments."""
-    return _joined_there(mats, axis, False) if _in_use else joined_along(mats, axis)
+    if _in_use:
+        return _joined_there(mats, axis, False)
+    found = joined_along(mats, axis)
+    return joined_along(_packed(mats), axis) if found is None else found
 
 
 def stacked(mats: object, axis: object) -> Mat | None:
     """Return the Mats along a new axis, as `joined` does along one that they have."""
-    return _joined_there(mats, axis, True) if _in_use else stacked_along(mats, axis)
+    if _in_use:
+        return _joined_there(mats, axis, True)
+    found = stacked_along(mats, axis)
+    return stacked_along(_packed(mats), axis) if found is None else found
+
+
+def _packed(mats: object) -> list[Any] | None:
+    """Return Mats of few elements and one dtype, those packed whose elements are apart; None for
+    others, and if none is apart.
+    """
+    if (type(mats) is not list and type(mats) is not tuple) or not mats:
+        return None
+    parts, size, apart, dtype = list(mats), 0, False, None
+    for one in parts:
+        if type(one) is not _mat:
+            return None
+        view = one
+        size += view.layout.size
+        apart = apart or not view.layout.contiguous
+        if dtype is not None and view.element_type is not dtype:
+            return None
+        dtype = view.element_type
+    if not apart or size > _FEW or _observers:
+        return None
+    for k, one in enumerate(parts):
+        view = one
+        if not view.layout.contiguous:
+            parts[k] = one.copy()
+    return parts
 
 
 def _joined_there(mats: object, axis: object, stacks: bool) -> Mat | None:

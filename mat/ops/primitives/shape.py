@@ -197,6 +197,9 @@ def reshape_any(self: Mat, shape: ShapeLike, order: str | None, copy: bool | Non
     """Return self in another shape, in any order, copied or not: the general case of `reshape`."""
     if copy is not None and not isinstance(copy, bool | np.bool_):
         raise DTypeError(f"copy is True, False or None, got {copy!r}")
+    if type(shape) is int and shape == -1 and order == "C" and copy is None and (
+            self.layout.transposed().contiguous):
+        return self.ravel()
     letter = as_order(order, "reshape", "CFA")
     x = self._as_now()
     if letter == "A":
