@@ -96,6 +96,8 @@ cdef class HostBlocks:
     cdef void move_rows(self, uintptr_t target, uintptr_t source, Py_ssize_t rows, size_t nbytes,
                         Py_ssize_t step, Py_ssize_t step_from) noexcept
     cdef void spread(self, uintptr_t address, Py_ssize_t size, tuple shape, tuple strides)
+    cdef bint gather(self, uintptr_t target, uintptr_t address, Py_ssize_t size, tuple shape,
+                     tuple strides) except -1
     cdef bint sort(self, uintptr_t address, tuple shape, object dtype, int axis,
                    bint stable) except -1
     cdef bint sort_lines(self, uintptr_t address, Py_ssize_t length, Py_ssize_t lines,

@@ -195,16 +195,14 @@ cdef class HostBlocks:
         """Copy the element at an address, of at most 16 bytes, to all places of a layout that
         begins there.
         """
-        cdef Py_ssize_t lengths[MOST_AXES]
-        cdef Py_ssize_t steps[MOST_AXES]
-        cdef uint64_t element[2]
-        cdef int k, axes = len(shape)
-        memcpy(element, <const void *>address, size)
-        for k in range(axes):
-            lengths[k] = shape[k]
-            steps[k] = size * <Py_ssize_t>strides[k]
-        if axes:
-            repeat_along(<char *>address, <const char *>element, size, axes, lengths, steps)
+        spread_element(<char *>address, size, shape, strides)
+
+    cdef bint gather(self, uintptr_t target, uintptr_t address, Py_ssize_t size, tuple shape,
+                     tuple strides) except -1:
+        """Copy the elements of a layout that begins at an address to adjacent places; return False
+        for one of more axes than NumPy's arrays have.
+        """
+        return gather_elements(<char *>target, <const char *>address, size, shape, strides)
 
     cdef bint sort(self, uintptr_t address, tuple shape, object dtype, int axis,
                    bint stable) except -1:

@@ -49,7 +49,10 @@ def like_other(shape: Ints, layout: Layout, order: Order) -> Layout:
         return in_order(shape, "C")
     if order in "AF" or is_by_columns(layout):
         return in_order(shape, "F" if order == "F" or is_by_columns(layout) else "C")
-    axes = sorted(range(len(shape)), key=lambda k: -abs(layout.strides[k]))
+    steps = [-abs(step) for step in layout.strides]
+    if steps == sorted(steps):
+        return in_order(shape, "C")
+    axes = sorted(range(len(shape)), key=steps.__getitem__)
     strides = dict(zip(axes, packed_strides(tuple(shape[k] for k in axes)), strict=True))
     return Layout(shape, tuple(strides[k] for k in range(len(axes))), 0)
 

@@ -295,16 +295,17 @@ def _of_mat(x: Mat, dtype: DTypeLike, copy: bool | None, order: Order) -> Mat:
         return x
     if copy is False:
         raise _needs_copy(x)
-    layout = x.layout if x.layout.contiguous and order != "F" else orders.like(x.layout, order)
     same = kind is x.element_type and type(x) is Mat
-    if layout.contiguous:
-        copied = packed_copy(x) if same else None
-        return new_like(x, x.shape, kind).assign_(x) if copied is None else copied
-    turned = packed_copy(x.T) if same and orders.is_by_columns(layout) else None
+    by_columns = order != "C" and not x.layout.contiguous and orders.is_by_columns(x.layout)
+    turned = packed_copy(x.T) if same and by_columns else None
     if turned is not None:
         found: Mat = turned.T
         found.is_view = False  # of a Mat that nobody else has
         return found
+    layout = x.layout if x.layout.contiguous and order != "F" else orders.like(x.layout, order)
+    if layout.contiguous:
+        copied = packed_copy(x) if same else None
+        return new_like(x, x.shape, kind).assign_(x) if copied is None else copied
     made = Mat.__new__(Mat)
     made._fill_in(Storage(x.size, kind, None), layout, x.device_enabled)
     return made.assign_(x)

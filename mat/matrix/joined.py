@@ -86,9 +86,8 @@ def packed_copy(view: Mat) -> Mat | None:
     at += view.layout.displacement * form.itemsize
     if packed:
         copy_bytes(at, to, nbytes)
-    elif not _blocks.copy_of_array(to, _blocks.array_at(
-            at, form.shape, form.strides, form.dtype, False), nbytes, True):
-        return None  # it is not aligned
+    elif not _blocks.gather(to, at, form.itemsize, form.shape, form.strides):
+        return None
     target.storage.written(_foreign.mask)
     return target
 

@@ -151,6 +151,19 @@ cdef object integer_at(uintptr_t address, int size, bint is_signed):
     return (<const int8_t *>address)[0] if size == 1 else (<const int16_t *>address)[0]
 
 
+cdef void spread_element(char *at, Py_ssize_t size, tuple shape, tuple strides):
+    """See `HostBlocks.spread`."""
+    cdef Py_ssize_t lengths[MOST_AXES]
+    cdef Py_ssize_t steps[MOST_AXES]
+    cdef uint64_t element[2]
+    cdef int k, axes = len(shape)
+    memcpy(element, at, size)
+    for k in range(axes):
+        lengths[k], steps[k] = shape[k], size * <Py_ssize_t>strides[k]
+    if axes:
+        repeat_along(at, <const char *>element, size, axes, lengths, steps)
+
+
 cdef void repeat_along(char *to, const char *element, Py_ssize_t size, int axes,
                        const Py_ssize_t *lengths, const Py_ssize_t *steps) noexcept:
     """Write an element of `size` bytes to all places of `axes` axes that begin at `to`."""

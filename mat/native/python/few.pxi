@@ -234,6 +234,36 @@ cdef bint take_items(char *to, const char *source, Py_ssize_t count, size_t nbyt
     return True
 
 
+cdef char *gather_along(char *to, const char *at, Py_ssize_t size, int axes,
+                        const Py_ssize_t *lengths, const Py_ssize_t *steps) noexcept:
+    """Copy elements along so many axes to adjacent places; return the place after them."""
+    cdef Py_ssize_t k
+    for k in range(lengths[0]):
+        if axes > 1:
+            to = gather_along(to, at, size, axes - 1, lengths + 1, steps + 1)
+        elif size == 8:
+            memcpy(to, at, 8)  # which is one instruction
+        else:
+            memcpy(to, at, size)
+        to += size if axes == 1 else 0
+        at += steps[0]
+    return to
+
+
+cdef bint gather_elements(char *to, const char *at, Py_ssize_t size, tuple shape,
+                          tuple strides) except -1:
+    """See `HostBlocks.gather`."""
+    cdef Py_ssize_t lengths[MOST_AXES]
+    cdef Py_ssize_t steps[MOST_AXES]
+    cdef int k, axes = len(shape)
+    if not 0 < axes <= MOST_AXES:
+        return False
+    for k in range(axes):
+        lengths[k], steps[k] = shape[k], size * <Py_ssize_t>strides[k]
+    gather_along(to, at, size, axes, lengths, steps)
+    return True
+
+
 cdef bint pick_elements(char *target, const char *first, int size, Py_ssize_t n, list indices,
                         tuple shape, tuple strides) except -1:
     """See `HostBlocks.pick`."""
