@@ -137,8 +137,8 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None,  # no
     Examples
     --------
     >>> import mat
-    >>> mat.eye(2)
-    <Mat 2x2 A [[1. 0.] [0. 1.]]>
+    >>> mat.eye(2).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
     """
     offset = integer(k, "k")
     made = zeros((N, N if M is None else M), dtype=dtype, order=order, device=device)
@@ -171,8 +171,8 @@ def identity(n: int, dtype: DTypeLike = None, *, like: object = None) -> Mat:
     Examples
     --------
     >>> import mat
-    >>> mat.identity(2, int)
-    <Mat 2x2 int64 A [[1 0] [0 1]]>
+    >>> mat.identity(2, int).tolist()
+    [[1, 0], [0, 1]]
     """
     return eye(n, dtype=dtype)
 

@@ -13,7 +13,7 @@ from ..layout.shapes import as_shape, integer
 from ..layout.strided import Layout, packed
 from ..support.dtypes import NAMED, as_dtype
 from ..support.options import FLOAT32, FLOAT64
-from ..support.types import AxisLike, DType, DTypeLike, Operand, Scalar, ShapeLike
+from ..support.types import ArrayLike, AxisLike, DType, DTypeLike, Scalar, ShapeLike
 from .base import Window, form_of_result
 from .elements import Elements
 
@@ -333,7 +333,7 @@ class Views(Elements):
         return self if kind is None else self._halves(0, kind)
 
     @real.setter
-    def real(self, value: Operand) -> None:
+    def real(self, value: ArrayLike) -> None:
         self.real[...] = value
 
     @property
@@ -346,7 +346,7 @@ class Views(Elements):
         return form_of_result(layout.shape, self.element_type).new(self.device_enabled, 0)
 
     @imag.setter
-    def imag(self, value: Operand) -> None:
+    def imag(self, value: ArrayLike) -> None:
         if self._type_of_parts() is None:
             raise DTypeError(f"{self.label()} is real, so its imaginary parts are 0 and cannot be "
                              "set; x.astype('complex128') has some")

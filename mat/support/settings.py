@@ -327,7 +327,7 @@ def _refuse_positional(function: str, values: tuple[object, ...]) -> None:
         meant = f"dtype='{as_dtype(given)}'"  # type: ignore[arg-type]  # it may be one
     except (TypeError, ValueError):
         meant = f"NAME={given!r}"
-        known = f"; there are {', '.join(NAMES)}"
+        known = "; print(mat.settings) shows all of them"
     raise DTypeError(f"{function} takes settings by name: {function}({meant}), got "
                      f"{given!r}{known}")
 

@@ -338,9 +338,10 @@ def test_elements_that_are_apart_have_the_bits_of_adjacent_ones(rng, dtype, step
     for n in (1, 15, 31, 543, 544, 545, 3001):
         a = numbers(rng, (n * abs(step),), dtype)
         x, a = mat.array(a)[::step], a[::step]
+        adjacent = (x if step > 0 else x[::-1]).copy()  # no axis is read backwards
         for name in ("sum", "mean", "max", "min", "any", "all"):
             agree(getattr(x, name)(), getattr(a, name)())
-            assert getattr(x, name)().item() == getattr(x[::-1][::-1].copy(), name)().item()
+            assert getattr(x, name)().item() == getattr(adjacent, name)().item()
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int16", "float64", "complex128"])

@@ -66,9 +66,10 @@ LINES = {  # the line: the class of the error, and what it has to say
     # settings
     "mat.settings('float32')": (mat.DTypeError, ["mat.settings(dtype='float32')", "'float32'"]),
     "mat.configure(np.float32)": (mat.DTypeError, ["mat.configure(dtype='float32')", "float32"]),
-    "mat.settings(True)": (mat.DTypeError, ["mat.settings(NAME=True)", "print_contents", "True"]),
+    "mat.settings(True)": (
+        mat.DTypeError, ["mat.settings(NAME=True)", "print(mat.settings)", "True"]),
     "mat.settings(dtyp='float32').__enter__()": (
-        mat.SettingError, ["'dtyp'", "did you mean 'dtype'?", "host_pool_bytes"]),
+        mat.SettingError, ["'dtyp'", "did you mean 'dtype'?"]),
     "mat.configure(print_content=True)": (
         mat.SettingError, ["'print_content'", "did you mean 'print_contents'?"]),
     "mat.settings.dtyp": (AttributeError, ["mat.settings", "'dtyp'", "dtype"]),
@@ -91,7 +92,7 @@ LINES = {  # the line: the class of the error, and what it has to say
     "mat.matmul(x)": (TypeError, ["matmul()"]),
     "mat.scratch()": (TypeError, ["mat.scratch()", "shape"]),
     "mat.use_device()": (TypeError, ["use_device()", "name"]),
-    "x.swapaxes(0)": (TypeError, ["Mat.swapaxes()"]),
+    "x.swapaxes(0)": (TypeError, ["swapaxes()"]),
     # what does not exist
     "mat.zerso(3)": (AttributeError, ["module 'mat'", "'zerso'", "zeros"]),
     "mat.with_facet": (AttributeError, ["module 'mat'", "with_facets"]),
