@@ -2,6 +2,7 @@
 planted faults, which they find.
 """
 
+import operator
 import shutil
 
 import numpy as np
@@ -63,6 +64,19 @@ def test_sums_of_terms_that_cancel_out_are_as_near_as_last_bits_of_terms():
     for off, of in ((3, terms), (1.5, 1)):
         with pytest.raises(AssertionError):
             program.adjusted(one, one, np.array([off], "f4"), of)
+
+
+def test_arrays_are_views_of_results_where_mats_are():
+    """NumPy's x.T + 1 has the order of x.T, ours is row-major: its transpose is copied."""
+    a = np.arange(6, dtype="f4").reshape(2, 3)
+    program = Program("1")
+    for function in (lambda m, x: x.T + 1, lambda m, x: x.T.astype("f8")):
+        y = program.each(function, (mat.array(a), mat.array(a), a.copy()))
+        for view in (lambda m, y: y.T.reshape(-1), lambda m, y: y.reshape(-1)):
+            flat = program.each(view, y, own=True)
+            program.write(lambda m, x: operator.imul(x, 2), flat)
+            program.compare(flat)
+            program.compare(y)
 
 
 # Planted faults

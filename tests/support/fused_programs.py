@@ -104,16 +104,19 @@ class Program(Reductions):
         raise AssertionError(f"not raised: {error!r}")
 
     def adjusted(self, result, expected, array, terms=0):
-        """Return results; functions of other last bits than NumPy's have those of `mat`. Terms are
-        what has been summed: where they cancel out, sums differ by last bits of them.
+        """Return results; functions of other last bits or another order than NumPy's have those of
+        `mat`. Terms are what has been summed: where they cancel out, sums differ by last bits of
+        them.
         """
         if not isinstance(expected, mat.Mat):
             check(result, expected)
             return None
-        array = np.asarray(array)
+        array = self.ordered_as(expected, np.asarray(array))
         found = expected.to_numpy()
         assert found.dtype == array.dtype, (found.dtype, array.dtype)
         assert found.shape == array.shape, (found.shape, array.shape)
+        assert not array.size or (result.is_contiguous == expected.is_contiguous
+                                  == array.flags.c_contiguous), (array.shape, array.strides)
         if not same(found, array):
             short = array.dtype == "e"
             with np.errstate(all="ignore"):  # in another order, sums and products may overflow
@@ -126,6 +129,16 @@ class Program(Reductions):
             assert near.all(), (found[~near], array[~near])
             array = found.copy()
         return result, expected, array
+
+    def ordered_as(self, x, a):
+        """Return a, or a copy in the order of x, where a is new: NumPy's results have the order of
+        operands, most of ours are row-major. Else NumPy's `(x.T + 1).T.reshape(-1)` would be a
+        view.
+        """
+        if a.flags.c_contiguous or not x.is_contiguous or any(
+                np.may_share_memory(a, v[2]) for v in self.values):
+            return a
+        return np.ascontiguousarray(a)
 
     # Statements
 
