@@ -17,6 +17,7 @@ from mat.ops.tiles import file_tiles
 from mat.support.native import lib
 
 from ..stress.children import outcome_of
+from ..support import fused_reductions
 from ..support.composed_programs import composed
 from ..support.fused_programs import KINDS, Program, programs
 from ..support.selection import most
@@ -77,6 +78,17 @@ def test_arrays_are_views_of_results_where_mats_are():
             program.write(lambda m, x: operator.imul(x, 2), flat)
             program.compare(flat)
             program.compare(y)
+
+
+def test_products_of_short_floats_that_would_vanish_between_are_compared(monkeypatch):
+    monkeypatch.setattr(fused_reductions, "FOLDS", ("prod",))
+    a = np.array([[2.0**k] * 2 for k in (-12, -13, -9, 12, 15, 8)], "e")
+    program = Program("1")
+    program.values = [(mat.array(a), mat.array(a), a)]
+    assert not np.prod(a, 0).any()
+    found = [one for _ in range(20) for one in program.fold() if one.size == 2]
+    assert found
+    assert all(np.asarray(one).tolist() in ([2, 2], [[2, 2]]) for one in found)
 
 
 # Planted faults

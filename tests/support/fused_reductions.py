@@ -27,7 +27,12 @@ class Reductions:
             return None
         axis = self.random.choice([None, *range(x[2].ndim)])
         more = {"keepdims": True} if self.random.random() < 0.3 else {}
-        return self.each(lambda m, x: m.asarray(getattr(m, name)(x, axis=axis, **more)), x)
+
+        def run(m, x):
+            if m is np and name == "prod" and x.dtype == "e":  # ours vanish at the end only
+                return np.prod(x, axis, "f4", **more).astype("e")
+            return m.asarray(getattr(m, name)(x, axis=axis, **more))
+        return self.each(run, x)
 
     def standard(self):
         """Compute with several reductions of one Mat, perhaps in a file."""
