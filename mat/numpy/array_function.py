@@ -15,6 +15,7 @@ from types import CodeType
 import numpy as np
 
 from ..core.compiled import IN_USE
+from ..layout.shapes import MOST_AXES
 from ..matrix.base import is_numpys
 from ..matrix.brief_calls import NOT_BRIEF, call_briefly
 from ..matrix.delegate import delegate
@@ -118,15 +119,17 @@ def call_in_full(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
     return _delegated(func, args, kwargs)
 
 
-def _are_plain(args: Arguments | list[object]) -> bool:
-    """Return whether arguments are Mats of dtypes of NumPy's own, text and numbers, or in lists."""
+def _are_plain(args: Arguments | list[object], depth: int = 0) -> bool:
+    """Return whether arguments are Mats of dtypes of NumPy's own, text and numbers, or in lists
+    that are not nested more deeply than arrays.
+    """
     for value in args:
         if type(value) is _mat_type:
             view: Mat = value
             if not is_numpys(view.element_type):
                 return False
         elif type(value) is tuple or type(value) is list:
-            if not _are_plain(value):
+            if depth > MOST_AXES or not _are_plain(value, depth + 1):
                 return False
         elif type(value) is not str and type(value) not in _numbers:
             return False
