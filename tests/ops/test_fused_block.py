@@ -15,7 +15,7 @@ import mat
 from mat.core.compiled import IN_USE
 from mat.core.pending import DEFERRALS
 from mat.ops.expressions import deferral, passes, program
-from mat.ops.expressions.nodes import LIVE_NODES, count_readers
+from mat.ops.expressions.nodes import LIVE_NODES, VALUES, count_readers
 from mat.support.native import lib
 
 from ..stress.children import outcome_of
@@ -621,3 +621,14 @@ for thread in [threading.Thread(target=compute) for _ in range(2)]:
     found = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], text=True,
                            capture_output=True, timeout=120, check=False)
     assert (found.returncode, found.stderr) == (0, "")
+
+
+def test_a_value_that_reads_new_elements_of_its_own_does_not_keep_itself():
+    x = mat.ones(3, N)
+    with pytest.raises(KeyError), mat.fused():  # noqa: PT012
+        x += 1
+        x.adjust_((4, N))  # whose elements are arbitrary
+        x += 1
+        raise KeyError
+    del x
+    assert VALUES.wanted() == []

@@ -77,6 +77,8 @@ cdef object argument_like(object value, Form form, bint on_device)
 cdef tuple arguments_of(Calls operation, tuple args, MatBase out, object old)
 @cython.locals(found=Node)
 cdef object argument_of(object value, MatBase out, object old)
+@cython.locals(view=MatBase)
+cdef bint reads_its_storage(object operation, tuple args, MatBase out) except -1
 @cython.locals(storage=Storage)
 cdef bint is_new(MatBase mat) except -1
 cdef bint all_can_wait(tuple args, MatBase out, bint on_device) except -1

@@ -223,7 +223,7 @@ def defer(operation: Any, args: Arguments, out: Mat, block: Statements) -> bool:
     if not (form.whole and out.layout.contiguous):
         return False
     value = value_of(out)
-    if value is None and not is_new(out):
+    if value is None and (not is_new(out) or reads_its_storage(operation, args, out)):
         return defer_apart(operation, args, out, form, block)
     old = None if value is None else value.old
     found = arguments_of(operation, args, out, value)
@@ -575,6 +575,18 @@ def argument_of(value: Any, out: MatBase, old: Node | Leaf | None) -> Argument:
         return value  # a number
     found = value_of(value)
     return leaf_of(value) if found is None else found
+
+
+def reads_its_storage(operation: Any, args: Arguments, out: MatBase) -> bool:
+    """Return whether an operand has the storage of `out`, which then cannot wait for its value: it
+    would keep itself.
+    """
+    for k in operation.others:
+        if type(args[k]) is _mat:
+            view = args[k]
+            if view.storage is out.storage:
+                return True
+    return False
 
 
 def is_new(mat: MatBase) -> bool:
