@@ -23,6 +23,10 @@ cdef Form _count
 cdef object _interp, _clip_by_numpy
 cdef Py_ssize_t _MOST, _FEW, _FEW_PLACES, _SEARCHED, _LARGEST, _SMALL
 
+@cython.locals(address=uintptr_t, found=uintptr_t)
+cpdef uintptr_t elements_at(MatBase view, Layout layout, Storage storage,
+                            Registration facet) except? 0
+
 @cython.locals(view=MatBase, layout=Layout, storage=Storage, made=MatBase, address=uintptr_t,
                to=uintptr_t, bins=Py_ssize_t, start=Py_ssize_t)
 cpdef object counted(object x)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy._core import multiarray
 
 from ...core.compiled import BLOCKS
+from ...core.registry import Facet
 from ...facets import ARRAY
 from ...layout.shapes import Ints
 from ...layout.strided import Layout, packed_strides
@@ -22,6 +23,7 @@ from ...matrix.brief_calls import NOT_BRIEF, call_briefly
 from ...matrix.brief_copies import copy_rows, is_brief, none_else
 from ...matrix.joined import packed_copy
 from ...matrix.mat import Mat
+from ...matrix.storage import Storage
 from ...support.options import FLOAT64
 from ...support.types import DType, Function, Keywords, Operand
 from ..engine.calls import Calls
@@ -58,6 +60,17 @@ _NO_KEYWORDS: Keywords = {}
 _masks: list[int | None] = [None] * 32  # by the number of a dtype
 _spreads: dict[object, Spread] = {}  # by shape, strides and numbers
 _MOST_LAYOUTS = 256
+
+
+def elements_at(view: Mat, layout: Layout, storage: Storage, facet: Facet) -> int:
+    """Return where the elements of a packed Mat are that had that layout and storage; 0 if it has
+    others by now, and where an access has to be opened.
+    """
+    address = storage.ready(facet.mask, facet.bit, True, False)
+    if not address or view.layout is not layout or view.storage is not storage:
+        return 0
+    found: int = address + view.element_size * layout.displacement
+    return found
 
 
 def counted(x: object) -> Operand:
@@ -175,16 +188,11 @@ def _few_interpolated(x: object, xp: object, of: Mat) -> Operand:
     of._locate()
     dtypes = (view.element_type, at.element_type, of.element_type)
     # no code of Python may run from here on, so that no Mat changes meanwhile
-    address = view.storage.ready(_array.mask, _array.bit, True, False)
-    points = at.storage.ready(_array.mask, _array.bit, True, False)
-    values = of.storage.ready(_array.mask, _array.bit, True, False)
-    if not to or not address or not points or not values or view.layout is not layout or (
-            at.layout is not one or of.layout is not other):
-        return None
-    if not _blocks.interpolate(
-            to, address + view.element_size * layout.displacement, layout.size,
-            points + at.element_size * one.displacement,
-            values + of.element_size * other.displacement, one.size, dtypes):
+    address = elements_at(view, layout, view.storage, _array)
+    points = elements_at(at, one, at.storage, _array)
+    values = elements_at(of, other, of.storage, _array)
+    if not to or not address or not points or not values or not _blocks.interpolate(
+            to, address, layout.size, points, values, one.size, dtypes):
         return None
     made.storage.written(_array.mask)
     return made

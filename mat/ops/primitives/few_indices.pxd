@@ -8,12 +8,12 @@ from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase, form_of_result, is_numpys
 from mat.matrix.brief_copies cimport none_else
 from mat.matrix.storage cimport Storage
-from mat.ops.primitives.few_elements cimport bits_of_truth, leaves_dtype
+from mat.ops.primitives.few_elements cimport bits_of_truth, elements_at, leaves_dtype
 
 cdef HostBlocks _blocks
 cdef Registration _array, _foreign
 cdef object _mat, _int64, _byte, _sum_of_bytes
-cdef Py_ssize_t _MOST, _SEARCHED, _LARGEST
+cdef Py_ssize_t _MOST, _MOST_ITEMS, _SEARCHED, _LARGEST
 
 @cython.locals(view=MatBase, layout=Layout, storage=Storage, address=uintptr_t, count=Py_ssize_t,
                start=Py_ssize_t, mask=uint64_t)
@@ -41,8 +41,7 @@ cpdef object items(object x, object indices, bint whole)
 cdef object _address_of_index(object item, tuple shape)
 
 @cython.locals(of=MatBase, view=MatBase, layout=Layout, one=Layout, storage=Storage, given=Storage,
-               made=MatBase, address=uintptr_t, address_of=uintptr_t, to=uintptr_t,
-               size=Py_ssize_t)
+               made=MatBase, address=uintptr_t, address_of=uintptr_t, to=uintptr_t)
 cpdef object searched(object values, object x)
 
 @cython.locals(at=MatBase, view=MatBase, layout=Layout, one=Layout, storage=Storage, given=Storage,

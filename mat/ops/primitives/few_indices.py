@@ -18,9 +18,10 @@ from ...matrix.base import form_of_result, is_numpys
 from ...matrix.brief_copies import none_else
 from ...matrix.mat import Mat
 from ...support.types import Operand
-from .few_elements import bits_of_truth, leaves_dtype
+from .few_elements import bits_of_truth, elements_at, leaves_dtype
 
 _MOST = 1 << 12  # elements, or indices
+_MOST_ITEMS = 64  # taken one after another, which a kernel takes sooner from some 100 on
 _SEARCHED = 1 << 17  # bytes of items, or elements added, at once
 _LARGEST = 1 << 40  # elements of an array that indices are of
 # with types of C
@@ -189,7 +190,7 @@ def items(x: object, indices: object, whole: bool) -> Operand:
             layout.contiguous and one.contiguous):
         return None
     count = layout.size if whole else layout.shape[0]
-    if not layout.size or not 0 < one.size <= _MOST:
+    if not layout.size or not 0 < one.size <= _MOST_ITEMS:
         return None
     nbytes = view.element_size * (layout.size // count)
     if nbytes * one.size > _SEARCHED:
@@ -200,13 +201,10 @@ def items(x: object, indices: object, whole: bool) -> Operand:
     view._locate()
     at._locate()
     # no code of Python may run from here on, so that no Mat changes meanwhile
-    address = storage.ready(_foreign.mask, _foreign.bit, True, False)
-    index = given.ready(_foreign.mask, _foreign.bit, True, False)
-    if not to or not address or not index or view.layout is not layout or (
-            at.layout is not one or view.storage is not storage or at.storage is not given):
-        return None
-    if not _blocks.take(to, address + view.element_size * layout.displacement, count, nbytes,
-                        index + 8 * one.displacement, one.size):
+    address = elements_at(view, layout, storage, _foreign)
+    index = elements_at(at, one, given, _foreign)
+    if not to or not address or not index or not _blocks.take(
+            to, address, count, nbytes, index, one.size):
         return None
     made.storage.written(_foreign.mask)
     return made
@@ -243,14 +241,10 @@ def searched(values: object, x: object) -> Operand:
     view._locate()
     of._locate()
     # no code of Python may run from here on, so that no Mat changes meanwhile
-    address = storage.ready(_array.mask, _array.bit, True, False)
-    address_of = given.ready(_array.mask, _array.bit, True, False)
-    if not to or not address or not address_of or view.layout is not layout or (
-            of.layout is not one or view.storage is not storage or of.storage is not given):
-        return None
-    size = view.element_size
-    if not _blocks.search(to, address_of + size * one.displacement, one.size,
-                          address + size * layout.displacement, layout.size, view.element_type):
+    address = elements_at(view, layout, storage, _array)
+    address_of = elements_at(of, one, given, _array)
+    if not to or not address or not address_of or not _blocks.search(
+            to, address_of, one.size, address, layout.size, view.element_type):
         return None
     made.storage.written(_array.mask)
     return made
@@ -277,15 +271,12 @@ def summed_between(x: object, indices: object) -> Operand:
     view._locate()
     at._locate()
     # no code of Python may run from here on, so that no Mat changes meanwhile
-    address = storage.ready(_array.mask, _array.bit, True, False)
-    index = given.ready(_array.mask, _array.bit, True, False)
-    if not to or not address or not index or view.layout is not layout or (
-            at.layout is not one or view.storage is not storage or at.storage is not given):
+    address = elements_at(view, layout, storage, _array)
+    index = elements_at(at, one, given, _array)
+    if not to or not address or not index:
         return None
-    index += 8 * one.displacement
     if not 0 < _blocks.bins_of(index, one.size) <= rows or not _blocks.sum_between(
-            to, address + view.element_size * layout.displacement, rows, columns, index, one.size,
-            view.element_type):
+            to, address, rows, columns, index, one.size, view.element_type):
         return None
     made.storage.written(_array.mask)
     return made
