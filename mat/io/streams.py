@@ -294,8 +294,6 @@ def size_on_disk(file: Stream) -> int | None:
     return status.st_size or None if stat.S_ISREG(status.st_mode) else None
 
 
-
-
 class ElementFormat(NamedTuple):
     """The format of elements in a file: column-major if `fortran`; foreign bytes if `swapped`."""
 

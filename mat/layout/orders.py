@@ -62,6 +62,11 @@ def is_by_columns(layout: Layout) -> bool:
     return layout.transposed().contiguous
 
 
+def only_by_columns(layout: Layout) -> bool:
+    """Return whether elements are stored by columns without gaps, and not by rows, too."""
+    return not layout.contiguous and is_by_columns(layout)
+
+
 def has_order(layout: Layout, order: Order) -> bool:
     """Return whether elements with `layout` are stored in that order."""
     return layout.contiguous if order == "C" else order != "F" or is_by_columns(layout)

@@ -23,7 +23,7 @@ from ..support.unbound import documented, unbound
 from .base import form_of_result
 from .creation import adopted, copy_of_array, from_numpy, placed
 from .foreign_storage import ForeignStorage
-from .joined import packed_copy, stacked_rows
+from .joined import new_transposed, packed_copy, stacked_rows
 from .mat import Mat, new_like
 from .nested import as_plain, converted, inferred, numbers_of
 from .storage import Storage
@@ -296,16 +296,14 @@ def _of_mat(x: Mat, dtype: DTypeLike, copy: bool | None, order: Order) -> Mat:
     if copy is False:
         raise _needs_copy(x)
     same = kind is x.element_type and type(x) is Mat
-    by_columns = order != "C" and not x.layout.contiguous and orders.is_by_columns(x.layout)
-    turned = packed_copy(x.T) if same and by_columns else None
-    if turned is not None:
-        found: Mat = turned.T
-        found.is_view = False  # of a Mat that nobody else has
-        return found
+    by_columns = same and order != "C" and orders.only_by_columns(x.layout)
+    found = packed_copy(x.T) if by_columns else None
+    if found is not None:
+        return new_transposed(found)
     layout = x.layout if x.layout.contiguous and order != "F" else orders.like(x.layout, order)
     if layout.contiguous:
-        copied = packed_copy(x) if same else None
-        return new_like(x, x.shape, kind).assign_(x) if copied is None else copied
+        found = packed_copy(x) if same else None
+        return new_like(x, x.shape, kind).assign_(x) if found is None else found
     made = Mat.__new__(Mat)
     made._fill_in(Storage(x.size, kind, None), layout, x.device_enabled)
     return made.assign_(x)

@@ -89,7 +89,8 @@ _TABLES: list[dict[object, Form]] = [{} for _ in _OWN]
 for _type in ELEMENT_TYPES:
     if _type.char not in EXTENSIONS:
         _OWN[np.dtype(_type.name).num] = np.dtype(_type.name)
-FORMS_OF_FLOAT64 = _TABLES[_float64.num]
+_FLOAT64 = _float64.num
+FORMS_OF_FLOAT64 = _OF_FLOAT64 = _TABLES[_FLOAT64]
 # the forms that were found last, by the numbers of dtype and axes: to hash a shape takes long, too
 _LAST: list[Form | None] = [None] * 128
 
@@ -110,6 +111,20 @@ def form_of_result(shape: Ints, dtype: DType) -> Form:
     if last is None or (last.shape is not shape and last.shape != shape):
         last = _LAST[place] = _form_in(_TABLES[number], shape, shape, dtype)
     found: Form = last
+    return found
+
+
+def form_of_floats(shape: object) -> Form | None:
+    """Return the form of a new Mat of float64 if one of that shape, also an integer, was made."""
+    if type(shape) is not tuple:
+        return _OF_FLOAT64.get(shape)
+    place = _FLOAT64 + 32 * (len(shape) & 3)
+    last: Any = _LAST[place]
+    if last is None or (last.shape is not shape and last.shape != shape):
+        last = _OF_FLOAT64.get(shape)
+        if last is not None:
+            _LAST[place] = last
+    found: Form | None = last
     return found
 
 

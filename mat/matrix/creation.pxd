@@ -5,14 +5,13 @@ from libc.stdint cimport uintptr_t
 from mat._core cimport HostBlocks, Maker
 from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
-from mat.matrix.base cimport Form, MatBase, form_of_result, is_numpys
+from mat.matrix.base cimport Form, MatBase, form_of_floats, form_of_result, is_numpys
 from mat.matrix.brief_copies cimport none_else
 from mat.matrix.foreign_storage cimport ForeignStorage
 from mat.matrix.storage cimport Storage
 from mat.support.options cimport Options, current
 
 cdef dict _FORMS, _FLOATS
-cdef Form _last
 cdef set _DTYPES
 cdef HostBlocks _blocks
 cdef Maker _maker
@@ -26,8 +25,6 @@ cdef list _observers
 
 @cython.locals(form=Form, options=Options)
 cpdef object filled(tuple lengths, object dtype, object value)
-@cython.locals(form=Form)
-cdef Form _form_of_floats(object shape)
 
 @cython.locals(form=Form, layout=Layout, storage=Storage, foreign=ForeignStorage, mat=MatBase,
                size=Py_ssize_t, itemsize=Py_ssize_t)

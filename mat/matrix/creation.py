@@ -23,7 +23,14 @@ from ..support.native import core
 from ..support.options import FLOAT64, current
 from ..support.types import Array, DType, DTypeLike, Number, ShapeLike
 from ..support.unbound import documented, unbound
-from .base import FORMS_OF_FLOAT64, FORMS_OF_NEW, MAKER, Form, form_of_result, is_numpys
+from .base import (
+    FORMS_OF_FLOAT64,
+    FORMS_OF_NEW,
+    MAKER,
+    form_of_floats,
+    form_of_result,
+    is_numpys,
+)
 from .brief_copies import none_else
 from .foreign_storage import ForeignStorage
 from .mat import Mat
@@ -72,7 +79,6 @@ _EXACT = 2.0**53  # up to which floats represent all integers
 MOST_AT_ONCE = 1 << 16  # bytes of arrays that are copied while the GIL is kept
 # by the arguments, which need no check
 _FORMS, _FLOATS = FORMS_OF_NEW, FORMS_OF_FLOAT64
-_last: Form | None = None  # that of `_FLOATS` that was found last: to hash a shape takes long
 # of arrays that Mats are made of; others join them when they were
 KNOWN = _DTYPES = {np.dtype(t.name) for t in ELEMENT_TYPES if t.char not in EXTENSIONS}
 
@@ -90,23 +96,12 @@ def filled(lengths: tuple[ShapeLike | DTypeLike, ...], dtype: DTypeLike, value: 
     if dtype is None:
         dtype = options.dtype
     try:
-        form = _form_of_floats(shape) if dtype is _float64 else _FORMS.get((shape, dtype))
+        form = form_of_floats(shape) if dtype is _float64 else _FORMS.get((shape, dtype))
     except TypeError:  # the dtype cannot be hashed: it is none
         form = None
     if form is None:
         return _remembered(shape, dtype, Mat(shape, dtype, fill=value))
     return form.new(options.device_enabled, value)
-
-
-def _form_of_floats(shape: ShapeLike) -> Form | None:
-    """Return the form of a new Mat of float64 that has been made before."""
-    global _last
-    form = _last
-    if type(shape) is int or form is None or (form.shape is not shape and form.shape != shape):
-        form = _FLOATS.get(shape)
-        if form is not None and type(shape) is tuple:
-            _last = form
-    return form
 
 
 def _remembered(shape: ShapeLike, dtype: DTypeLike, mat: Mat) -> Mat:

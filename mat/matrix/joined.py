@@ -92,6 +92,13 @@ def packed_copy(view: Mat) -> Mat | None:
     return target
 
 
+def new_transposed(made: Mat) -> Mat:
+    """Return a new Mat, which nobody else has, with its axes in reverse order: it is no view."""
+    found = made.T
+    found.is_view = False
+    return found
+
+
 def joined_along(mats: object, axis: object) -> Mat | None:
     """Return a list of small Mats joined along an axis; None for those that do not fit."""
     if type(axis) is not int or (type(mats) is not list and type(mats) is not tuple) or not mats:

@@ -356,7 +356,6 @@ def test_a_write_beside_a_mat_is_no_change_of_it(way, length):
     assert both[begin + length:begin + 2 * length].sum() == 7
 
 
-
 def test_tensors_by_their_version(device):
     torch = pytest.importorskip("torch")
     t = torch.zeros(300_000)

@@ -285,7 +285,6 @@ def _wrapped(steps: Mat, half: Number, period: Number) -> Mat:
     return where(elementwise.equal(found, -half) & (steps > 0), half, found)
 
 
-
 # Comparisons of two arrays, as a whole or element by element
 
 

@@ -12,13 +12,13 @@ import numpy as np
 from ...core.compiled import BLOCKS, IN_USE
 from ...errors import DTypeError, RangeError
 from ...facets import FOREIGN
-from ...layout.orders import as_order, is_by_columns
+from ...layout.orders import as_order, only_by_columns
 from ...layout.shapes import Ints
 from ...layout.strided import Layout
 from ...matrix.base import form_of_result, is_numpys
 from ...matrix.brief_copies import none_else
 from ...matrix.elements import copied_to_part
-from ...matrix.joined import packed_copy
+from ...matrix.joined import new_transposed, packed_copy
 from ...matrix.mat import Mat, new_like
 from ...matrix.methods import method
 from ...support.dtypes import NAMED, as_dtype
@@ -161,11 +161,9 @@ def _converted_plainly(x: Mat, dtype: DType, copy: bool) -> Mat | None:
     contiguous = x._seen().contiguous
     if x.element_type is dtype and not copy:
         return x
-    if not contiguous and x.layout.transposed().contiguous:
-        turned: Mat = converted(x.T, dtype).T
-        turned.is_view = False  # of a Mat that nobody else has
-        return turned
-    return converted(x, dtype) if contiguous else None
+    if contiguous:
+        return converted(x, dtype)
+    return new_transposed(converted(x.T, dtype)) if only_by_columns(x.layout) else None
 
 
 def converted(x: Mat, dtype: DType) -> Mat:
@@ -276,11 +274,6 @@ def _is_stored_in(layout: Layout, order: str | None) -> bool:
 
 
 # NumPy's orders of reading or storing elements: by rows "C", by columns "F", as stored "A" and "K"
-
-
-def only_by_columns(layout: Layout) -> bool:
-    """Return whether elements are stored by columns without gaps, and not by rows, too."""
-    return not layout.contiguous and is_by_columns(layout)
 
 
 def axes_of_order(layout: Layout, order: str) -> Ints:

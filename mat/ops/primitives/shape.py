@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from ...errors import DTypeError, ShapeError
-from ...layout.orders import as_order
+from ...layout.orders import as_order, only_by_columns
 from ...layout.shapes import Ints, lengths_for
 from ...layout.strided import Layout
 from ...matrix.mat import Mat, new_like
@@ -23,7 +23,7 @@ from ..engine.operands import as_mat, is_foreign, numpy_gives
 from ..engine.operation import Input, note_packed, number_op
 from ..tiles.overlap import check_disjoint
 from ..tiles.tile import made_later
-from .copying import axes_of_loop, copy, only_by_columns
+from .copying import axes_of_loop, copy
 
 signatures = at_first_use("ops.tiles.signatures")
 
@@ -198,7 +198,7 @@ def reshape_any(self: Mat, shape: ShapeLike, order: str | None, copy: bool | Non
     if copy is not None and not isinstance(copy, bool | np.bool_):
         raise DTypeError(f"copy is True, False or None, got {copy!r}")
     if type(shape) is int and shape == -1 and order == "C" and copy is None and (
-            self.layout.transposed().contiguous):
+            only_by_columns(self.layout)):
         return self.ravel()
     letter = as_order(order, "reshape", "CFA")
     x = self._as_now()
@@ -264,11 +264,7 @@ def reshape(a: Operand, shape: ShapeLike, order: str | None = "C", *,
 @method("_ravel_any")
 def ravel_any(self: Mat, order: str | None) -> Mat:
     """Return a vector with the elements in any order: the general case of `ravel`."""
-    x = _counted(self, order, "ravel")
-    if not x.layout.contiguous:
-        note_packed(x)
-        x = x.copy()
-    return x.reshape(x.layout.size)
+    return contiguous(_counted(self, order, "ravel")).ravel()
 
 
 def _counted(x: Mat, order: str | None, name: str) -> Mat:
