@@ -115,7 +115,7 @@ def form_of_result(shape: Ints, dtype: DType) -> Form:
 
 
 def form_of_floats(shape: object) -> Form | None:
-    """Return the form of a new Mat of float64 if one of that shape, also an integer, was made."""
+    """Return the form of float64 Mats of a shape, or length, that was made before; else None."""
     if type(shape) is not tuple:
         return _OF_FLOAT64.get(shape)
     place = _FLOAT64 + 32 * (len(shape) & 3)

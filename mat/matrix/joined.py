@@ -64,8 +64,8 @@ def stacked_along(mats: object, axis: object) -> Mat | None:
 
 
 def packed_copy(view: Mat) -> Mat | None:
-    """Return a packed copy of a small Mat, or of few elements that are apart; None for others, and
-    where an access has to be opened.
+    """Return a packed copy of a small Mat, or of a strided one with few elements; None for others,
+    and where an access has to be opened.
     """
     form = view._find_form() if view.known_form is None else view.known_form
     if not none_else():
@@ -93,7 +93,7 @@ def packed_copy(view: Mat) -> Mat | None:
 
 
 def new_transposed(made: Mat) -> Mat:
-    """Return a new Mat, which nobody else has, with its axes in reverse order: it is no view."""
+    """Return the transpose of a new Mat that nobody else has: it is no view."""
     found = made.T
     found.is_view = False
     return found

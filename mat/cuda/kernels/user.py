@@ -122,8 +122,8 @@ def _values(kernel: UserKernel) -> list[_Value]:
 
 
 def _compute(kernel: UserKernel, values: list[_Value]) -> list[str]:
-    """Return the lines of the function that computes the elements that are there: values and
-    positions of others are arbitrary, so that nothing may be read by them and a loop might not end.
+    """Return the lines of the function that computes the elements that are there. Threads without
+    one have arbitrary values and positions: a read could fail, and a loop never end.
     """
     return ["    template <int M> INLINE void compute(const bool (&there)[M], "
             + ", ".join(f"{v.type} (&x{v.k})[M]" for v in values) + ") const {",

@@ -578,8 +578,8 @@ def argument_of(value: Any, out: MatBase, old: Node | Leaf | None) -> Argument:
 
 
 def reads_its_storage(operation: Any, args: Arguments, out: MatBase) -> bool:
-    """Return whether an operand has the storage of `out`, which then cannot wait for its value: it
-    would keep itself.
+    """Return whether an operand has the storage of `out`: a value pending there would keep itself
+    alive.
     """
     for k in operation.others:
         if type(args[k]) is _mat:

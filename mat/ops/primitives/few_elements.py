@@ -63,8 +63,8 @@ _MOST_LAYOUTS = 256
 
 
 def elements_at(view: Mat, layout: Layout, storage: Storage, facet: Facet) -> int:
-    """Return where the elements of a packed Mat are that had that layout and storage; 0 if it has
-    others by now, and where an access has to be opened.
+    """Return the address of the elements of a packed Mat; 0 if its layout or storage has changed,
+    or an access has to be opened.
     """
     address = storage.ready(facet.mask, facet.bit, True, False)
     if not address or view.layout is not layout or view.storage is not storage:

@@ -180,7 +180,7 @@ def picked(x: object, index: tuple[object, ...]) -> Operand:
 
 
 def items(x: object, indices: object, whole: bool) -> Operand:
-    """Return few items of the first axis, or with `whole` elements, of a packed Mat at int64."""
+    """Return a few items of a packed Mat at int64 indices: of the first axis, or all if `whole`."""
     if type(x) is not _mat or type(indices) is not _mat or not none_else():
         return None
     view: Any = x

@@ -42,7 +42,7 @@ SHARED_PART = 1 << 18
 # elements that one launch on a device writes, since it then takes less time than two that move more
 # bytes at once
 _ONE_LAUNCH = 1 << 20
-_FEW = 1 << 12  # elements that are packed, if they are apart, sooner than an access is opened
+_FEW = 1 << 12  # elements of which packed copies take less time than an access
 Overwriting: TypeAlias = Callable[[Mat], AbstractContextManager[object]]
 _ITERABLES = (list, tuple, Iterable)  # that of any class takes long to find out
 # with types of C
@@ -106,8 +106,8 @@ def stacked(mats: object, axis: object) -> Mat | None:
 
 
 def _packed(mats: object) -> list[Any] | None:
-    """Return Mats of few elements and one dtype, those packed whose elements are apart; None for
-    others, and if none is apart.
+    """Return the Mats, with packed copies for strided ones, if they are of few elements and one
+    dtype; None for others, and if none is strided.
     """
     if (type(mats) is not list and type(mats) is not tuple) or not mats:
         return None
