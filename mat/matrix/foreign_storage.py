@@ -30,7 +30,7 @@ from ..errors import ConflictError, DeviceError, DirectionError, PerformanceWarn
 from ..layout.attributes import begin_as_nothing
 from ..memories.change_stamps import Seen, Stamps, Unknown, Version, Versions, stamps_of
 from ..memories.file_pages import file_of
-from ..support.fork import in_child
+from ..support.fork import in_child, members
 from ..support.types import Array, DType
 from .storage import Storage
 
@@ -57,7 +57,7 @@ class ForeignStorage(Storage):
         """Mark the memory that was just adopted as its owner's."""
         self.shared = True
         if _AWAY.data:  # type: ignore[attr-defined]  # the set itself, for each new Mat
-            self.join(tuple(_AWAY))
+            self.join(members(_AWAY))
 
     def region(self) -> tuple[object, int, int]:
         """Return the owner of the address space, None for the process, and the bounds of memory."""

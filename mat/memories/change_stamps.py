@@ -16,6 +16,7 @@ from weakref import WeakSet
 
 import numpy as np
 
+from ..support.fork import members
 from ..support.native import ffi, lib
 from ..support.plugins import plugin
 from ..support.types import Array
@@ -145,7 +146,7 @@ class TrackedPages(Stamps):
         with _lock:
             for region in self.tracking.written(max(start + first * BLOCK, self.low),
                                                 min(start + last * BLOCK, self.high)):
-                for other in tuple(_all_tracked):
+                for other in members(_all_tracked):
                     other.count(region)
             found = self.counts[first:last].copy()
         if first == 0:
@@ -166,7 +167,7 @@ class TrackedPages(Stamps):
         with _lock:
             _all_tracked.discard(self)
             if not any(other.low < self.high and self.low < other.high
-                       for other in tuple(_all_tracked)):
+                       for other in members(_all_tracked)):
                 self.tracking.end(self.low, self.high)
 
 

@@ -14,6 +14,7 @@ from time import monotonic
 from typing import Protocol, TypeVar
 
 C = TypeVar("C", bound=Callable[[], object])
+T = TypeVar("T")
 
 
 def at_fork(**calls: Callable[[], object]) -> None:
@@ -58,11 +59,19 @@ class WithLock:
 
 @in_child
 def _renew() -> None:
-    for owner in tuple(_all):
+    for owner in members(_all):
         owner.after_fork()
 
 
 # Helper threads
+
+
+def members(kept: weakref.WeakSet[T]) -> list[T]:
+    """Return the objects of a set that other threads and finalizers may change meanwhile; an
+    iterator over the set itself would raise a RuntimeError then.
+    """
+    refs = kept.data.copy()  # type: ignore[attr-defined]  # in one step
+    return [one for ref in refs if (one := ref()) is not None]
 
 
 RETRY = 1.0  # seconds until a start is tried again

@@ -5,6 +5,7 @@ and each of the crews for a moment.
 import random
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from numpy.testing import assert_array_equal
 
 import mat
 from mat.extend import Observer, observe
+from mat.support.fork import members
 
 from ..support import selection
 from .children import outcome_of
@@ -335,6 +337,26 @@ def test_a_report_while_threads_build_tuples():
 
     text = outcome_of(run, 60)
     assert not text, text
+
+
+def test_weak_sets_that_another_thread_changes():
+    kept, faults = weakref.WeakSet(), []
+    own = {Steps(None) for _ in range(100)}
+    for one in own:
+        kept.add(one)
+    end = time.monotonic() + 0.2
+
+    def add():
+        while time.monotonic() < end:
+            kept.add(Steps(None))
+
+    with switching():
+        thread = threading.Thread(target=faulty, args=(add, faults))
+        thread.start()
+        while thread.is_alive():
+            assert own <= set(members(kept))
+        thread.join()
+    assert not faults, faults
 
 
 # Crews

@@ -74,7 +74,8 @@ class Reductions:
             return
         found = self.each(run, x, own=True)
         for one in zip(*found, strict=True) if found else ():
-            self.add(self.adjusted(*one))
+            # what is left of a difference has the last bits of what was subtracted
+            self.add(self.adjusted(*one, terms=found[-1][1] if kind == "chain" else 0))
         return
 
     def standard_in_place(self):
