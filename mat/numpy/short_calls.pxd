@@ -4,6 +4,8 @@ from mat.layout.strided cimport Layout
 from mat.matrix.base cimport MatBase, is_numpys
 from mat.matrix.brief_calls cimport call_briefly, write_briefly
 from mat.matrix.called_methods cimport MatMethod
+from mat.matrix.elements cimport copied_to_part
+from mat.matrix.storage cimport Storage
 from mat.ops.engine.calls cimport Calls
 from mat.ops.indexing.selection cimport taken_of, written
 from mat.ops.primitives.few_elements cimport leaves_dtype
@@ -123,6 +125,8 @@ cpdef object contracted(object a, object b, object axes)
 @cython.locals(way=Way)
 cpdef object called_shortly(object function, tuple args, dict kwargs)
 
+@cython.locals(view=MatBase, layout=Layout, storage=Storage)
+cpdef bint copied_to(tuple args) except -1
 @cython.locals(view=MatBase, mask=MatBase)
 cpdef bint masked(tuple args) except -1
 @cython.locals(view=MatBase, at=MatBase, source=MatBase)

@@ -21,13 +21,14 @@ from ..matrix.base import is_numpys
 from ..matrix.brief_calls import NOT_BRIEF, call_briefly, write_briefly
 from ..matrix.called_methods import MatMethod
 from ..matrix.creation import adopted
+from ..matrix.elements import copied_to_part
 from ..matrix.mat import Mat
 from ..ops.engine.calls import Calls
 from ..ops.indexing import selection
 from ..ops.indexing.selection import taken_of, written
 from ..ops.primitives import few_elements as few
 from ..ops.primitives import reduce, ufuncs
-from ..ops.primitives.copying import arg_sorted, copied_to, sorted_along
+from ..ops.primitives.copying import arg_sorted, sorted_along
 from ..ops.primitives.few_elements import leaves_dtype
 from ..ops.primitives.few_indices import places, raveled_places, searched, unraveled
 from ..ops.primitives.joining import joined, stacked
@@ -543,6 +544,20 @@ def called_shortly(function: Function, args: Arguments, kwargs: Keywords) -> Ope
             return None
         way = _ways[function] = ByNumPy(function, _usual_of[0])
     return way.call(args, kwargs)
+
+
+def copied_to(args: Arguments) -> bool:
+    """Copy a small packed Mat to another one of its form, or a number to few elements; return False
+    for other arguments.
+    """
+    if len(args) != 2 or type(args[0]) is not _mat:
+        return False
+    view: Any = args[0]
+    if type(args[1]) is not _mat:
+        kind = view.element_type.kind
+        return leaves_dtype(args[1], kind) and view._fill_quickly(args[1])
+    layout, storage = view.layout, view.storage
+    return storage.writable and layout.contiguous and copied_to_part(view, layout, layout, args[1])
 
 
 def masked(args: Arguments) -> bool:

@@ -143,11 +143,11 @@ def numpy_copyto(dst: Operand, src: Operand, casting: Casting = "same_kind",
         leave_if(condition.dtype.kind != "b")
         _put_where(dst, condition, source)
         return None
-    if type(src) is float and dst.dtype.kind in "fc":
-        dst.assign_(src)
+    if type(src) in _WEAK:
+        leave_if(not is_element(src, dst.dtype))
+        dst[...] = src
         return None
     source = _source(dst, src, casting)
-    leave_if(type(src) in _WEAK)
     while source.ndim > dst.ndim and source.shape[0] == 1:
         source = source[0]
     dst.assign_(source)

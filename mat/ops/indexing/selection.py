@@ -46,8 +46,8 @@ _advanced = at_first_use("ops.indexing.advanced")
 _SMALL = 128  # integers below this one, all dtypes of numbers can represent
 _AXES = 32  # of which a frame has room
 _NOT_CALLED = -3
-_LARGE = 1 << 15  # elements that are worth releasing the GIL, and other threads
-_MANY = 1 << 20  # bytes of items that integers select, which are worth the same
+_LARGE = 1 << 15  # bools or integers that are worth releasing the GIL, and other threads
+_MANY = 1 << 20  # bytes of items to select from, or to copy, that are worth the same
 _ITEMS, _BYTES = 1 << 12, 1 << 16  # of items that integers select, which are worth a thread
 _TILE = 0 if lib is None else lib.MAT_MASK_TILE  # bytes of a mask, which are worth one
 _MOST = 1024
@@ -179,10 +179,8 @@ class Selection:
         self.masked: bool = masked
         self.shape: Ints = index.layout.shape
         self.size: int = index.layout.size
-        # a mask is searched whole
         elements = kernels.form.size if masked else self.size * kernels.elements
-        self.large: bool = self.size > _LARGE or (
-            elements > _LARGE if masked else elements * kernels.form.itemsize > _MANY)
+        self.large: bool = self.size > _LARGE or elements * kernels.form.itemsize > _MANY
         self.starts: Array | None = None  # how many items are selected before each tile of a mask
         self.starts_address: int = 0
 
@@ -415,7 +413,7 @@ def _as_vector(view: Mat) -> Mat | None:
 
 def compressed(condition: object, x: object, axis: object) -> Operand:
     """Return the items of the first axis, or with None elements of a packed Mat, for which a vector
-    of as many bools is true; None for others.
+    of at most as many bools is true; None for others.
     """
     if type(x) is not Mat or type(condition) is not Mat:
         return None
@@ -424,6 +422,8 @@ def compressed(condition: object, x: object, axis: object) -> Operand:
     if view is None or mask.element_type is not _BOOL or len(mask.layout.shape) != 1 or not (
             axis is None or (type(axis) is int and axis == 0)):
         return None
+    if view.layout.shape and mask.layout.shape[0] < view.layout.shape[0]:
+        view = view[:mask.layout.shape[0]]
     chosen = selected(view, mask, 0)
     return None if chosen is None else chosen.get()
 

@@ -38,5 +38,3 @@ cpdef MatBase arg_sorted(object x, object axis)
 cdef bint _lines_sorted(MatBase view) except -1
 @cython.locals(view=MatBase, made=MatBase, storage=Storage)
 cpdef bint sorted_in_place(tuple args) except -1
-@cython.locals(view=MatBase, layout=Layout, storage=Storage)
-cpdef bint copied_to(tuple args) except -1

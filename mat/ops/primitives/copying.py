@@ -259,15 +259,6 @@ def _lines_sorted(view: Mat) -> bool:
     return True
 
 
-def copied_to(args: Arguments) -> bool:
-    """Copy a small packed Mat to another one of its form; return False for other arguments."""
-    if len(args) != 2 or type(args[0]) is not _mat or type(args[1]) is not _mat:
-        return False
-    view: Any = args[0]
-    layout, storage = view.layout, view.storage
-    return storage.writable and layout.contiguous and copied_to_part(view, layout, layout, args[1])
-
-
 def _is_stored_in(layout: Layout, order: str | None) -> bool:
     letter = as_order(order, "astype")
     return letter == "K" or layout.permute(axes_of_order(layout, letter)).contiguous
