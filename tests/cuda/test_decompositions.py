@@ -2,6 +2,8 @@
 is copied, errors, and versions that lack some.
 """
 
+from itertools import accumulate
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -13,7 +15,7 @@ from ..support.layouts import numbers
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
-from mat.cuda.libraries import cusolver
+from mat.cuda.libraries import cublas, cusolver
 from mat.ops.linear import linalg
 
 OPERATIONS = [value for value in vars(linalg).values()
@@ -122,3 +124,54 @@ def test_errors_of_cusolver(device, rng, function, name, status, error):
         getattr(mat.linalg, name)(a)
     device.fail(function, times=1, status=2)  # once: there is more memory the second time
     getattr(mat.linalg, name)(a)
+
+
+def each_of_a_stack(rng, many, dtype="float32"):
+    """Compute with a stack of small matrices; return names, results and NumPy's."""
+    a, b = numbers(rng, (many, 2, 2), dtype), numbers(rng, (many, 2, 1), dtype)
+    a[:, 0, 0] += 9
+    spd = a @ a.conj().swapaxes(-1, -2) + 4 * np.eye(2, dtype=dtype)
+    x, y, z = map(mat.array, (a, b, spd))
+    w, v = mat.linalg.eigh(z)
+    u, s, vh = mat.linalg.svd(x)
+    yield mat.inv(x), np.linalg.inv(a)
+    yield mat.solve(x, y), np.linalg.solve(a, b)
+    yield mat.cholesky(z), np.linalg.cholesky(spd)
+    yield mat.linalg.det(x), np.linalg.det(a)
+    yield w, np.linalg.eigvalsh(spd)
+    yield z @ v, v * w[:, None]
+    yield s, np.linalg.svd(a, compute_uv=False)
+    yield (u * s[:, None]) @ vh, a
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+def test_stacks_of_more_matrices_than_a_call_takes(rng, dtype, forgotten, monkeypatch):
+    monkeypatch.setattr(cublas, "MOST", 3)
+    with mat.debug.list_calls() as made:
+        found = list(each_of_a_stack(rng, 7, dtype))
+    for ours, theirs in found:
+        assert_allclose(mat.array(ours).to_numpy(), mat.array(theirs).to_numpy(), rtol=1e-3,
+                        atol=1e-4)
+    stacked = [c.routine for c in made.calls if c.routine.endswith("Batched")
+               and c.routine.startswith(("cusolver", "cublasSget", "cublasZget"))]
+    assert len(stacked) == 3 * 8  # three factors, their inverses and solutions, and so on
+
+
+def test_no_call_gets_more_matrices_than_the_libraries_take():
+    for many, size in ((1, 1), (5, 4), (40_000, 1), (70_000, 4), (3, 2**30), (3, 2**40)):
+        calls = list(cublas.calls_for(many, size))
+        assert [first for first, _ in calls] == list(
+            accumulate((count for _, count in calls[:-1]), initial=0))
+        assert sum(count for _, count in calls) == many
+        assert all(count < 2**15 and (count == 1 or count * size < 2**31) for _, count in calls)
+
+
+def test_forty_thousand_matrices(rng, forgotten):
+    a = numbers(rng, (40_000, 1, 1), "float32")
+    assert_allclose(mat.linalg.eigvalsh(mat.array(a)).to_numpy(), a[..., 0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["eigh", "svd", "inv", "cholesky", "eigvals", "qr"])
+def test_stacks_of_nothing(name):
+    found = getattr(mat.linalg, name)(mat.zeros(0, 3, 3))
+    assert (found if isinstance(found, mat.Mat) else found[0]).shape[0] == 0

@@ -46,6 +46,7 @@ from .cublas_table import (
 )
 
 LIMIT = 2**31 - 1  # the most that functions with sizes of 32 bits count to; others have 64
+MOST = 1 << 14  # matrices of a stack that a call gets
 ffi: CData = FFI()
 K = TypeVar("K")
 V = TypeVar("V")
@@ -341,6 +342,19 @@ def areas(gpu: Gpu, *sizes: int) -> Iterator[list[At]]:
     starts = list(accumulate((-(-size // ALIGN) * ALIGN for size in sizes), initial=0))
     with gpu.room(starts[-1]) as address:
         yield [At(gpu, address + start) for start in starts[:-1]]
+
+
+def calls_for(many: int, size: int) -> Iterator[tuple[int, int]]:
+    """Yield the first matrix, and the number of matrices, of each call for a stack of matrices of
+    `size` elements.
+
+    cuSOLVER's eigenvalues refuse stacks with more elements than 32 bits count, and those of about
+    32,000 matrices; its Jacobi method counts its workspace in 32 bits; and an axis of a grid, which
+    batched functions may have for the matrices, has 65,535 blocks at most.
+    """
+    most = max(min(MOST, LIMIT // size), 1)
+    for first in range(0, many, most):
+        yield first, min(most, many - first)
 
 
 def alpha_of(letter: str) -> Function:

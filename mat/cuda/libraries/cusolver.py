@@ -13,7 +13,7 @@ from functools import cache
 from ...layout.shapes import Ints
 from ...support.types import Arguments
 from ..runtime.gpu import Gpu
-from .cublas import Handle, Handles, Library, Routine, Statuses, ffi, named_by
+from .cublas import Handle, Handles, Library, Routine, Statuses, calls_for, ffi, named_by
 from .cublas_table import solver_functions, solver_symbol
 
 # of cusolver_common.h, by their numbers
@@ -67,25 +67,30 @@ def solver_routine(name: str, reported: dict[str, object] | None, letter: str = 
     return Routine(symbol, getattr(library(), symbol), reported, HANDLES)
 
 
-class OneByOne:
-    """A function of cuSOLVER of any type, called for so many matrices in one workspace."""
+class InOneRoom:
+    """A function of cuSOLVER of any type, called for one matrix of a stack after another in one
+    workspace; one for stacks is called for as many matrices, of `size` elements, as it takes.
+    """
 
-    def __init__(self, name: str, many: int, reported: dict[str, object]) -> None:
+    def __init__(self, name: str, many: int, reported: dict[str, object], size: int = 1) -> None:
         self.ask: Routine = solver_routine(f"{name}_bufferSize", None)
         self.call: Routine = solver_routine(name, reported)
-        self.many = many
+        # the first matrix of each call, and the argument that says how many there are
+        self.calls: list[tuple[int, Ints]] = [(k, ()) for k in range(many)]
+        if name.endswith("Batched"):
+            self.calls = [(k, (count,)) for k, count in calls_for(many, size)]
 
     def __call__(self, gpu: Gpu, infos: int, arguments: Callable[[int], Arguments],
-                 asked: Arguments = (), count: Ints = ()) -> None:
-        """Call it with the arguments of each matrix, which leads to statuses from `infos` on.
+                 asked: Arguments = ()) -> None:
+        """Call it with the arguments from each first matrix on, with statuses from `infos` on.
 
-        The size of the workspace is for the arguments `asked`, or for those of the first one. With
-        a `count`, one call computes that many matrices.
+        The size of the workspace is for the arguments `asked`, or for those of the first call,
+        which has the most matrices.
         """
         need = ffi.new("size_t[2]")
-        self.ask(gpu, parameters(), *(asked or arguments(0)), need, need + 1, *count)
+        self.ask(gpu, parameters(), *(asked or arguments(0)), need, need + 1, *self.calls[0][1])
         host = ffi.new("char[]", max(need[1], 1))
         with gpu.room(max(need[0], 1)) as room:
-            for k in range(1 if count else self.many):
+            for k, count in self.calls:
                 self.call(gpu, parameters(), *arguments(k), room, need[0], host, need[1],
                           infos + 4 * k, *count)

@@ -8,7 +8,7 @@ factored is an error that the host has to raise, so each call waits for the fact
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import prod
 from typing import NamedTuple
@@ -26,9 +26,9 @@ from ..kernels.integer_matmul import prepare_scale
 from ..runtime import transfers
 from ..runtime.blocks import At
 from ..runtime.gpu import Gpu
-from .cublas import SIZES, CublasRoutine, DeviceOperand, areas, ffi
+from .cublas import LIMIT, SIZES, CublasRoutine, DeviceOperand, areas, calls_for, ffi
 from .cublas_table import DATA, FILL, OP
-from .cusolver import OneByOne, lacks, parameters, solver_routine
+from .cusolver import InOneRoom, lacks, parameters, solver_routine
 
 SIDE = 256  # of the largest matrices of stacks that cuBLAS factors at once. Not yet measured
 FactorStep = Function  # with the `Areas` of a call, and if it solves, what x is
@@ -47,6 +47,11 @@ class Areas(NamedTuple):
     places: At
     others: At
     result: At
+
+    def after(self, k: int, pivots: int) -> Areas:
+        """Return those of the matrices from the k-th on, each with so many bytes of pivots."""
+        return self._replace(pivots=self.pivots.after(k * pivots), infos=self.infos.after(4 * k),
+                             places=self.places.after(8 * k), others=self.others.after(8 * k))
 
 
 class PackedStack:
@@ -82,11 +87,10 @@ class PackedStack:
         *steps, row, column = self.own
         return MatrixOperand(self.letter, row, column, tuple(steps))
 
-    def addresses(self, first: DeviceOperand, to: At) -> int:
-        """Write the addresses of the matrices from `first` on to an area, and return its own."""
+    def send_addresses(self, first: DeviceOperand, to: At) -> None:
+        """Write the addresses of the matrices from `first` on to an area."""
         found = first.address + self.each * np.arange(self.many, dtype=np.uint64)
         transfers.send(to.gpu, to.address, found)
-        return to.address
 
 
 class Factors:
@@ -113,8 +117,8 @@ class Factors:
         form, n = self.form, self.n
         if self.at_once:
             call = CublasRoutine("getrfBatched", form.letter, (), self.reported)
-            return lambda at: call(at.a.gpu, n, form.addresses(at.a, at.places), n,
-                                   at.pivots.address, at.infos.address, form.many)
+            return self._in_calls(lambda at, count: call(
+                at.a.gpu, n, at.places.address, n, at.pivots.address, at.infos.address, count))
         return self._each("getrf", (n, n), self.pivots)
 
     def cholesky(self) -> FactorStep:
@@ -122,14 +126,30 @@ class Factors:
         form, n, fill = self.form, self.n, FILL["U"]
         if self.at_once:
             call = solver_routine("potrfBatched", self.reported, form.letter)
-            return lambda at: call(at.a.gpu, fill, n, form.addresses(at.a, at.places), n,
-                                   at.infos.address, form.many)
+            return self._in_calls(lambda at, count: call(
+                at.a.gpu, fill, n, at.places.address, n, at.infos.address, count))
         return self._each("potrf", (fill, n))
+
+    def _in_calls(self, call: Callable[[Areas, int], None],
+                  sides: PackedStack | None = None) -> FactorStep:
+        """Return the step of calls for as many matrices at a time as the libraries take: each gets
+        the areas from the first of them on, and their number. `sides` is what x consists of.
+        """
+        calls = list(calls_for(self.form.many, self.n**2))
+
+        def step(at: Areas, x: At | None = None) -> None:
+            if sides is not None and x is not None:
+                sides.send_addresses(x, at.others)
+            else:
+                self.form.send_addresses(at.a, at.places)
+            for first, count in calls:
+                call(at.after(first, self.pivots), count)
+        return step
 
     def _each(self, name: str, sizes: Ints, pivots: int = 0) -> FactorStep:
         """Return the step that factors matrices one by one, each with pivots of so many bytes."""
         form, n, given = self.form, self.n, (*sizes, self.type)
-        compute = OneByOne(f"X{name}", form.many, self.reported)
+        compute = InOneRoom(f"X{name}", form.many, self.reported)
 
         def step(at: Areas) -> None:
             def arguments(k: int) -> Arguments:
@@ -145,9 +165,9 @@ class Factors:
         reported = {**self.reported, "columns": columns}
         if self.at_once:
             many = CublasRoutine("getrsBatched", form.letter, (), reported)
-            return lambda at, x: many(
-                x.gpu, op, n, columns, at.places.address, n, at.pivots.address,
-                sides.addresses(x, at.others), n, ffi.new("int *"), form.many)
+            return self._in_calls(lambda at, count: many(
+                at.a.gpu, op, n, columns, at.places.address, n, at.pivots.address,
+                at.others.address, n, ffi.new("int *"), count), sides)
         call = solver_routine("Xgetrs", reported)
 
         def step(at: Areas, x: At) -> None:
@@ -162,9 +182,9 @@ class Factors:
         form, n = self.form, self.n
         if self.at_once:
             call = CublasRoutine("getriBatched", form.letter, (), self.reported)
-            return lambda at, x: call(
-                x.gpu, n, at.places.address, n, at.pivots.address, form.addresses(x, at.others), n,
-                at.infos.address, form.many)
+            return self._in_calls(lambda at, count: call(
+                at.a.gpu, n, at.places.address, n, at.pivots.address, at.others.address, n,
+                at.infos.address, count), form)
         dtype, diagonal = np.dtype(form.letter), Layout((form.many, n), (n * n, n + 1), 0)
         zero, one = (prepare_filling(dtype, layout)
                      for layout in (packed((form.many * n * n,)), diagonal))
@@ -388,7 +408,7 @@ class _SingularValues:
     def __init__(self, form: PackedStack, load: Aligned, values: _Result) -> None:
         short, long = form.shape[-2:]
         self.form, self.load, self.values = form, load, values
-        self.compute = OneByOne("Xgesvd", form.many, {"m": long, "n": short, "count": form.many})
+        self.compute = InOneRoom("Xgesvd", form.many, {"m": long, "n": short, "count": form.many})
 
     def run(self, job: str, a: DeviceOperand, s: DeviceOperand,
             *factors: tuple[_Result, DeviceOperand]) -> None:
@@ -457,6 +477,7 @@ def _prepare_small(form: PackedStack, tall: bool, full: bool, load: Aligned, val
     stores = _stores(left, right, short, tall, full, factors) if factors else ()
     negate = letter.isupper() and prepare_scale(
         real, (many * short * short,), (2,), at=0, number=0).bind((0,), (1,))
+    calls, steps = list(calls_for(many, long * long)), (room_of * left.each, room_of * right.each)
 
     def run(a: DeviceOperand, *results: DeviceOperand) -> None:
         *to, s = results
@@ -464,11 +485,16 @@ def _prepare_small(form: PackedStack, tall: bool, full: bool, load: Aligned, val
                    4 * many) as (x, room, u, v, infos):
             load(a, x)
             w, need, jacobi = values.place(s, room), ffi.new("int[1]"), parameters("GesvdjInfo")
-            given = (job, long, short, x.address, long, w.address, u.address, long, v.address,
-                     short)
-            ask(s.gpu, *given, need, jacobi, many)
+
+            def given(k: int) -> Arguments:
+                return (job, long, short, x.address + k * form.each, long,
+                        w.address + k * values.stack.each, u.address + k * steps[0], long,
+                        v.address + k * steps[1], short)
+
+            ask(s.gpu, *given(0), need, jacobi, calls[0][1])
             with s.gpu.room(max(need[0], 1) * size) as work:
-                call(s.gpu, *given, work, need[0], infos.address, jacobi, many)
+                for k, count in calls:
+                    call(s.gpu, *given(k), work, need[0], infos.address + 4 * k, jacobi, count)
             _check_converged(NO_SVD, infos, many, w, many * short, real)
             values.finish(s, room)
             if negate and to:  # the conjugates of v
@@ -501,8 +527,9 @@ def prepare_eigh(letter: str, n: int, lower: bool, a: MatrixOperand, w: MatrixOp
     load, values = form.load(a.transpose()), _vectors(real, n, batch, w)
     store = v and form.store(v.transpose())
     many, each = form.many, n * SIZES[real]
-    at_once = many > 1 and not lacks("XsyevBatched")
-    compute = OneByOne("XsyevBatched" if at_once else "Xsyevd", many, {"n": n, "count": many})
+    at_once = many > 1 and n * n <= LIMIT and not lacks("XsyevBatched")
+    compute = InOneRoom("XsyevBatched" if at_once else "Xsyevd", many, {"n": n, "count": many},
+                        n * n)
     given = VECTORS if v else NO_VECTORS, FILL["L" if lower else "U"], n, DATA[letter]
 
     def run(a: DeviceOperand, v: DeviceOperand | None, w: DeviceOperand) -> None:
@@ -511,7 +538,7 @@ def prepare_eigh(letter: str, n: int, lower: bool, a: MatrixOperand, w: MatrixOp
             found = values.place(w, room)
             compute(w.gpu, infos.address, lambda k: (
                 *given, x.address + k * form.each, n, DATA[real], found.address + k * each,
-                DATA[letter]), count=(many,) if at_once else ())
+                DATA[letter]))
             # LAPACK computes smaller ones without asking
             _check_converged(NO_EIGENVALUES, infos, many, found if n > 2 else None, many * n, real)
             values.finish(w, room)
@@ -532,7 +559,7 @@ def prepare_eig(letter: str, n: int, a: MatrixOperand, w: MatrixOperand, v: Matr
     load, values = form.load(a.transpose()), _vectors(spectrum, n, batch, w)
     store = v and form.store(v.transpose())
     many, each, data = form.many, n * SIZES[spectrum], DATA[letter]
-    compute = OneByOne("Xgeev", many, {"n": n, "count": many})
+    compute = InOneRoom("Xgeev", many, {"n": n, "count": many})
 
     def run(a: DeviceOperand, v: DeviceOperand | None, w: DeviceOperand) -> None:
         with areas(w.gpu, form.nbytes, values.room, form.nbytes if store else 0,
@@ -576,7 +603,7 @@ def prepare_qr(letter: str, sizes: tuple[int, int], a: MatrixOperand, r: MatrixO
     clear = prepare_scale(letter, (many, rows - 1, n), (rows * n, n, 1), at=0, number=0,
                           triangle=-1).bind((0,), (1,)) if rows > 1 else None
     reported: dict[str, object] = {"m": m, "n": n, "count": many}
-    factor = OneByOne("Xgeqrf", many, reported)
+    factor = InOneRoom("Xgeqrf", many, reported)
     store = q and prepare_moves((*batch, m, rows), (*q.batch, q.row, q.column),
                                 (*stack, row, column), item)
     expand = _Columns(letter, (m, rows, k), form, reported) if q else None

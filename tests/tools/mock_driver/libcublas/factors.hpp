@@ -74,10 +74,13 @@ static void for_each(Address all, int64_t n, int64_t ld, int64_t count, const ch
         if (X *a = real<X>(Matrix{found[k], n, n, ld}, true, me)) work(k, a);
 }
 
+// The blocks of an axis of a grid, of which each matrix may have one
+enum { MOST_STACKED = 65535 };
+
 #define STACKED(L, X) \
     EXPORT Status cublas##L##getrfBatched(H h, int n, Address a, int lda, Address pivots, \
                                           Address infos, int count) { \
-        BEGIN(n >= 0 && lda >= std::max(1, n) && count >= 0); \
+        BEGIN(n >= 0 && lda >= std::max(1, n) && count >= 0 && count <= MOST_STACKED); \
         return queue(h, [=] { \
             int *p = real<int>(Numbers{pivots, int64_t(n) * count}, true, me); \
             int *info = real<int>(Numbers{infos, count}, true, me); \
@@ -89,7 +92,7 @@ static void for_each(Address all, int64_t n, int64_t ld, int64_t count, const ch
                                           Address pivots, Address b, int ldb, int *info, \
                                           int count) { \
         BEGIN(is_op(op) && n >= 0 && columns >= 0 && lda >= std::max(1, n) && \
-              ldb >= std::max(1, n) && count >= 0); \
+              ldb >= std::max(1, n) && count >= 0 && count <= MOST_STACKED); \
         *info = 0; \
         return queue(h, [=] { \
             const int *p = real<int>(Numbers{pivots, int64_t(n) * count}, true, me); \
@@ -103,7 +106,8 @@ static void for_each(Address all, int64_t n, int64_t ld, int64_t count, const ch
     } \
     EXPORT Status cublas##L##getriBatched(H h, int n, Address a, int lda, Address pivots, \
                                           Address c, int ldc, Address infos, int count) { \
-        BEGIN(n >= 0 && lda >= std::max(1, n) && ldc >= std::max(1, n) && count >= 0); \
+        BEGIN(n >= 0 && lda >= std::max(1, n) && ldc >= std::max(1, n) && count >= 0 && \
+              count <= MOST_STACKED); \
         return queue(h, [=] { \
             const int *p = real<int>(Numbers{pivots, int64_t(n) * count}, true, me); \
             int *info = real<int>(Numbers{infos, count}, true, me); \

@@ -129,7 +129,7 @@ EXPORT Status cusolverDnXpotrf(H h, const Params *params, int fill, int64_t n, i
 #define POTRF_STACKED(L, X) \
     EXPORT Status cusolverDn##L##potrfBatched(H h, int fill, int n, Address a, int lda, \
                                               Address infos, int count) { \
-        SOLVER_BEGIN(fill / 2 == 0 && is_square(n, lda) && count >= 0); \
+        SOLVER_BEGIN(fill / 2 == 0 && is_square(n, lda) && count >= 0 && count <= MOST_STACKED); \
         return solver(queue(h, [=] { \
             int *info = real<int>(Numbers{infos, count}, true, me); \
             for_each<X>(a, n, lda, count, me, \
@@ -221,7 +221,8 @@ static int jacobi(int job, int m, int n, X *a, int lda, R *s, X *u, int ldu, X *
         H h, int job, int m, int n, Address, int lda, Address, Address, int ldu, Address, int ldv, \
         int *size, const Jacobi *params, int count) { \
         SOLVER_BEGIN(params && job / 2 == 0 && m >= 1 && m <= 32 && n >= 1 && n <= 32 && \
-                     lda >= m && ldu >= m && ldv >= n && count >= 1); \
+                     lda >= m && ldu >= m && ldv >= n && count >= 1 && \
+                     count <= INT32_MAX / 1049); /* as users report: its room is an int */ \
         (void)me; \
         *size = m * count + 1; \
         return SUCCESS; \
@@ -281,11 +282,18 @@ EXPORT Status cusolverDnXsyevd(H h, P params, int job, int fill, int64_t n, int 
                                [=] { return eigen<X>(job, fill, n, a, lda, w, me); }))
 }
 
+// Not more elements than 32 bits count, by the manual; and of small matrices about as many as users
+// report.
+static bool is_short(int64_t n, int64_t lda, int64_t count) {
+    return count >= 0 && n * lda * count <= INT32_MAX && count < 1 << 15;
+}
+
 EXPORT Status cusolverDnXsyevBatched_bufferSize(H h, P params, int job, int fill, int64_t n,
                                                 int type, Address, int64_t lda, int type_w,
                                                 Address, int compute, size_t *size,
                                                 size_t *host_size, int64_t count) {
-    SOLVER_BEGIN(params && is_eigen(job, fill, n, lda, type, type_w, compute) && count >= 0);
+    SOLVER_BEGIN(params && is_eigen(job, fill, n, lda, type, type_w, compute) &&
+                 is_short(n, lda, count));
     (void)me;
     return room_of(n * count, size, host_size);
 }
@@ -294,7 +302,8 @@ EXPORT Status cusolverDnXsyevBatched(H h, P params, int job, int fill, int64_t n
                                      Address a, int64_t lda, int type_w, Address w, int compute,
                                      Address room, size_t size, void *host, size_t host_size,
                                      Address infos, int64_t count) {
-    SOLVER_BEGIN(params && is_eigen(job, fill, n, lda, type, type_w, compute) && count >= 0);
+    SOLVER_BEGIN(params && is_eigen(job, fill, n, lda, type, type_w, compute) &&
+                 is_short(n, lda, count));
     OF_TYPE(type, return sized(h, n * count, room, size, host, host_size, infos, me, [=] {
         typedef typename lapack::Real<X>::type R;
         int *found = real<int>(Numbers{infos, count}, true, me);
