@@ -1,6 +1,7 @@
 """Graphs beside other threads and blocks, in little memory, and with what fails."""
 
 import gc
+import weakref
 
 import numpy as np
 import pytest
@@ -13,6 +14,31 @@ from .graphs import beside_a_thread, by_numpy, halve_and_add, pair, same, warmed
 
 pytestmark = [pytest.mark.host, pytest.mark.unchecked(
     "functions run then, instead of being repeated")]
+
+
+class Owner:
+    """Another library's memory."""
+
+
+def test_memory_of_others_is_released_after_a_capture(mock, dev):
+    """Whether work is queued cannot be asked while launches are captured."""
+    owners = [Owner() for _ in range(4)]
+    alive = [weakref.ref(owner) for owner in owners]
+    x = mat.zeros(10) + 1
+    handles = [dev.memory.borrowed(0, 0, owners.pop()) for _ in alive]
+
+    @mat.graph
+    def step(x):
+        x += 1
+        dev.memory.free(handles.pop())
+
+    for _ in range(3):
+        step(x)
+    assert step.recordings == 1
+    assert step.replays
+    assert (x.to_numpy() == 4).all()
+    dev.memory.settle()
+    assert sum(owner() is None for owner in alive) == 4 - len(handles)
 
 
 def test_conflicts_are_refused_and_change_nothing(mock, dev):

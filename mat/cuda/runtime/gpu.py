@@ -494,7 +494,11 @@ class Gpu:
             check(driver.cuStreamSynchronize(self.stream), f"waiting for device {self.number}")
 
     def idle(self) -> bool:
-        """Return whether all work that is queued on the stream is done, or will never be."""
+        """Return whether all work that is queued on the stream is done, or will never be; False
+        while launches are captured, which a query would end.
+        """
+        if self.capturing is not None:
+            return False
         try:
             with self.current():
                 return int(driver.cuStreamQuery(self.stream)[0]) != NOT_READY

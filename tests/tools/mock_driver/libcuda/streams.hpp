@@ -62,6 +62,7 @@ EXPORT Result cuStreamQuery(void *stream) {  // whoever asks often enough gets t
     Stream *s = stream_of(stream);
     if (!s) return INVALID_HANDLE;
     MAY(may_wait(*s));
+    MAY(outside_captures());
     if (s->queue.empty()) return told(*s->device);
     run_one(*s);
     return NOT_READY;
@@ -188,6 +189,7 @@ EXPORT Result cuEventQuery(void *event) {
     Event *e = static_cast<Event *>(event);
     if (!e) return INVALID_HANDLE;
     if (e->mark && e->mark->capture) return CAPTURED_EVENT;
+    MAY(outside_captures());
     if (!e->mark || e->mark->done) return SUCCESS;
     run_one(*e->mark->stream);
     return NOT_READY;
