@@ -8,6 +8,7 @@ from numpy.testing import assert_array_equal
 
 import mat
 
+from ..support.mock_memories import in_thread
 from .computing import add, times
 
 N = 100_000  # elements: such copies are direct or in large buffers
@@ -143,3 +144,21 @@ def test_a_device_that_fails_meanwhile(late, dev):
     with mat.use_device("cpu"):
         x.fill_(3)  # the host goes on
         assert_array_equal(x.to_numpy(), np.full(N, 3.0))
+
+
+def test_threads_without_a_context_find_out_which_copies_are_over(mock, dev):
+    """In such a thread the driver answers nothing about events."""
+    transfers, pinned = (pytest.importorskip(f"mat.cuda.runtime.{name}")
+                         for name in ("transfers", "pinned"))
+    values, block = pinned.POOL.array(1000, np.dtype(float)), dev.memory.take(8000)
+    values[:] = 7
+    mock.delay()
+    first, second = (transfers.begin_send(dev.gpu, block, values) for _ in range(2))
+    assert not in_thread(first.is_done)  # it is queued
+    in_thread(first.wait)
+    assert in_thread(first.is_done)
+    in_thread(second.wait)
+    found = np.empty(1000)
+    transfers.fetch(dev.gpu, found, block.address)
+    assert (found == 7).all()
+    dev.memory.free(block)

@@ -313,13 +313,20 @@ class Gpu:
 
     def kernel(self, program: Program, name: str, shared: int = 0) -> DriverObject:
         """Return the kernel of that name, compiled and loaded; `shared`: its dynamic memory."""
+        try:
+            return self._kernel(program, name, shared)
+        except OutOfDeviceMemory:  # programs are in the device's memory, too
+            self.trim()  # with no lock: who has the pool's may need a kernel
+            return self._kernel(program, name, shared)
+
+    def _kernel(self, program: Program, name: str, shared: int) -> DriverObject:
         key = program, name
         with self._lock:
             found = self._kernels.get(key)
             if found is None or shared > self._shared[key]:
                 with self.current():
                     if found is None:
-                        found = self._load_somehow(program, name)
+                        found = self._load(program, name)
                     if shared > OWN_SHARED:
                         kinds = driver.CUfunction_attribute
                         most = kinds.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -327,13 +334,6 @@ class Gpu:
                               f"{shared} bytes of shared memory for {name}")
                 self._kernels[key], self._shared[key] = found, max(shared, OWN_SHARED)
         return found
-
-    def _load_somehow(self, program: Program, name: str) -> DriverObject:
-        try:
-            return self._load(program, name)
-        except OutOfDeviceMemory:  # programs are in the device's memory, too
-            self.trim()
-            return self._load(program, name)
 
     def _load(self, program: Program, name: str) -> DriverObject:
         library = self._libraries.get(program)

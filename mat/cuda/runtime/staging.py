@@ -104,18 +104,23 @@ class StreamEvent:
 
     def wait(self) -> None:
         """Wait for the event."""
-        check(driver.cuEventSynchronize(self.event), f"waiting for device {self.gpu.number}",
-              self.gpu)
+        with self.gpu.current():
+            check(driver.cuEventSynchronize(self.event), f"waiting for device {self.gpu.number}",
+                  self.gpu)
 
     def is_over(self) -> bool:
         """Return whether the work queued before the event is done, or will never be."""
-        return self.gpu.lost or int(driver.cuEventQuery(self.event)[0]) != NOT_READY
+        if self.gpu.lost:
+            return True
+        with self.gpu.current():  # without a context there would be no answer
+            return int(driver.cuEventQuery(self.event)[0]) != NOT_READY
 
     def close(self) -> None:
         """Free the event."""
         event, self.event = self.event, None
         if event is not None and not self.gpu.lost:
-            check(driver.cuEventDestroy(event), "freeing an event", self.gpu)
+            with self.gpu.current():
+                check(driver.cuEventDestroy(event), "freeing an event", self.gpu)
 
 
 class Stage:

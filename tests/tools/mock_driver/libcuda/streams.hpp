@@ -120,6 +120,7 @@ EXPORT Result cuEventCreate(void **event, unsigned flags) {
 
 EXPORT Result cuEventDestroy_v2(void *event) {
     CALL;
+    if (!current()) return INVALID_CONTEXT;
     delete static_cast<Event *>(event);
     return SUCCESS;
 }
@@ -177,6 +178,7 @@ EXPORT Result cuStreamWaitEvent(void *stream, void *event, unsigned) {
 
 EXPORT Result cuEventSynchronize(void *event) {
     CALL;
+    if (!current()) return INVALID_CONTEXT;
     Event *e = static_cast<Event *>(event);
     if (!e) return INVALID_HANDLE;
     if (e->mark && e->mark->capture) return CAPTURED_EVENT;
@@ -186,6 +188,7 @@ EXPORT Result cuEventSynchronize(void *event) {
 
 EXPORT Result cuEventQuery(void *event) {
     CALL;
+    if (!current()) return INVALID_CONTEXT;
     Event *e = static_cast<Event *>(event);
     if (!e) return INVALID_HANDLE;
     if (e->mark && e->mark->capture) return CAPTURED_EVENT;

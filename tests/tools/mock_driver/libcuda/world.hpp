@@ -235,10 +235,11 @@ struct Call {  // of an entry point: holds the lock, counts, and fails where it 
 
 // Streams
 
-static Stream *stream_of(void *handle) {  // null: there is none
+static Stream *stream_of(void *handle) {  // null: there is none, or the thread has no context
     uintptr_t number = reinterpret_cast<uintptr_t>(handle);
     Device *d = current();
-    if (number <= 2) return !d ? nullptr : number == 2 ? &d->per_thread : &d->legacy;
+    if (!d) return nullptr;
+    if (number <= 2) return number == 2 ? &d->per_thread : &d->legacy;
     for (Device &each : world.all)
         for (Stream *s : each.streams)
             if (s == handle) return s;
