@@ -79,7 +79,19 @@ def test_a_wheel_of_other_sources_is_noticed(tmp_path):
         archive.writestr("mat/_native.so", b"compiled")
         archive.writestr("mat/version.py", "__version__ = '0'\n")
         archive.writestr("mat/native/cuda/gone.cuh", "")
-    assert kit.changed_files(path) == ["mat/version.py", "mat/native/cuda/gone.cuh"]
+    assert kit.fault_of(path) == ("is not of these sources: mat/version.py, "
+                                  "mat/native/cuda/gone.cuh")
+
+
+def test_a_wheel_without_compiled_modules_is_refused(tmp_path):
+    path = tmp_path / "facetmat.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.write(ROOT / "mat/errors.py", "mat/errors.py")
+    with pytest.raises(SystemExit, match="has no compiled modules"):
+        kit.make_wheel(sys.executable, str(path), tmp_path / "kit")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("mat/_core.cpython-311-x86_64-linux-gnu.so", b"compiled")
+    kit.make_wheel(sys.executable, str(path), tmp_path / "kit")
 
 
 @pytest.mark.slow

@@ -341,6 +341,23 @@ def _pivots(mock: bool) -> str:
     return ""
 
 
+@check("stacks of more matrices than a call of cuBLAS or cuSOLVER takes")
+def _stacks(mock: bool) -> str:
+    many = 70_000
+    a = _values(4 * many, "float64").reshape(many, 2, 2) / 100 + 2 * np.eye(2)
+    spd = a @ a.swapaxes(1, 2)
+    found = {}
+    for name, values in {"inv": a, "cholesky": spd, "eigvalsh": spd, "svdvals": a}.items():
+        with mat.use_device("cuda", required=True):
+            found[name] = getattr(mat.linalg, name)(mat.from_numpy(values))
+    s = np.linalg.svdvals(a)
+    expected = {"inv": np.linalg.inv(a), "cholesky": np.linalg.cholesky(spd),
+                "eigvalsh": s[:, ::-1] ** 2, "svdvals": s}
+    for name, values in expected.items():
+        _same(found[name].to_numpy(), values, 1e-9)
+    return f"{many:,} of {', '.join(found)}"
+
+
 @check("pages are locked in place, also overlapping ones and those of a file")
 def _locks(mock: bool) -> str:
     pinned, seen = _module("mat.cuda.runtime.pinned"), []

@@ -78,9 +78,10 @@ def main(given: argparse.Namespace) -> int:
     return 0
 
 
-def _output(python: str, *words: str) -> str:
+def _output(python: str, *words: str, **environment: str) -> str:
     """Return what a Python prints; its messages go where ours go."""
-    return subprocess.run([python, *words], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return subprocess.run([python, *words], check=True, stdout=subprocess.PIPE, text=True,
+                          env={**os.environ, **environment}).stdout
 
 
 # Packages
@@ -169,21 +170,26 @@ def make_wheel(python: str, given: str | None, folder: Path) -> None:
                 (Path(tree) / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / name, Path(tree) / name)
             _output(python, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check",
-                    "--no-deps", "-w", str(folder), tree)
+                    "--no-deps", "-w", str(folder), tree, MAT_NATIVE="required")
         given = str(next(folder.glob("facetmat-*.whl")))
     else:
         shutil.copy(given, folder)
-    changed = changed_files(Path(given))
-    if changed:
-        raise SystemExit(f"{given} is not of these sources: {', '.join(changed[:5])}")
+    fault = fault_of(Path(given))
+    if fault:
+        raise SystemExit(f"{given} {fault}")
 
 
-def changed_files(wheel: Path) -> list[str]:
-    """Return which sources in a wheel are others than here: kernels are known by all headers."""
+def fault_of(wheel: Path) -> str:
+    """Return why a wheel is of no use, or "": kernels are known by all headers."""
     with zipfile.ZipFile(wheel) as archive:
-        return [name for name in archive.namelist()
-                if name.startswith("mat/") and name.endswith((".py", ".cuh", ".h", ".def"))
-                and not _is_here(name, archive.read(name))]
+        names = archive.namelist()
+        changed = [name for name in names
+                   if name.startswith("mat/") and name.endswith((".py", ".cuh", ".h", ".def"))
+                   and not _is_here(name, archive.read(name))]
+    if changed:
+        return f"is not of these sources: {', '.join(changed[:5])}"
+    compiled = any(name.startswith("mat/_core.") and name.endswith(".so") for name in names)
+    return "" if compiled else "has no compiled modules, without which calls take far longer"
 
 
 def _is_here(name: str, data: bytes) -> bool:
