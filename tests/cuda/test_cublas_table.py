@@ -4,13 +4,16 @@ them.
 
 import os
 import re
+import shutil
+import subprocess
 import sysconfig
+from importlib import import_module
 from pathlib import Path
 
 import cffi
 import pytest
 
-from mat.cuda.libraries import cublas_table
+from mat.cuda.libraries import cublas_table as table
 from mat.cuda.libraries.cublas_table import (
     declarations,
     fft_functions,
@@ -20,6 +23,7 @@ from mat.cuda.libraries.cublas_table import (
     solver_functions,
     symbol,
 )
+from mat.support.dtypes import ELEMENT_TYPES
 
 BY_SYMBOL = {f.symbol: f for f in (*functions(), *lt_functions(), *solver_functions(),
                                    *fft_functions())}
@@ -106,37 +110,82 @@ def test_declarations_for_cffi_want_addresses_on_the_device():
         "int64_t incx);")
 
 
-PLACES = [os.environ.get("MAT_CUBLAS_HEADERS", ""),
+# folders of headers, of several wheels perhaps
+PLACES = [*os.environ.get("MAT_CUBLAS_HEADERS", "").split(os.pathsep),
           f"{sysconfig.get_path('purelib')}/nvidia/cu13/include", "/usr/local/cuda/include"]
-HEADERS = next((Path(p) for p in PLACES if p and Path(p, "cublasLt.h").exists()), None)
-CONSTANTS = {
-    "MATMUL_DESC_TRANSA": "DESC_OP_A", "MATMUL_DESC_TRANSB": "DESC_OP_B",
-    "MATMUL_DESC_A_SCALE_POINTER": "DESC_A_SCALE", "MATMUL_DESC_B_SCALE_POINTER": "DESC_B_SCALE",
-    "MATMUL_DESC_A_SCALE_MODE": "DESC_A_MODE", "MATMUL_DESC_B_SCALE_MODE": "DESC_B_MODE",
-    "MATRIX_LAYOUT_BATCH_COUNT": "LAYOUT_COUNT",
-    "MATRIX_LAYOUT_STRIDED_BATCH_OFFSET": "LAYOUT_STEP",
-    "MATMUL_PREF_MAX_WORKSPACE_BYTES": "PREFER_ROOM",
-    "MATMUL_MATRIX_SCALE_SCALAR_32F": "SCALE_FOR_ALL",
-    "MATMUL_MATRIX_SCALE_OUTER_VEC_32F": "SCALE_FOR_LINES"}
+HEADERS = {"cublas_v2.h": functions, "cublasLt.h": lt_functions, "cusolverDn.h": solver_functions,
+           "cufftXt.h": fft_functions}
+LT = {
+    "MATMUL_DESC_TRANSA": table.DESC_OP_A, "MATMUL_DESC_TRANSB": table.DESC_OP_B,
+    "MATMUL_DESC_A_SCALE_POINTER": table.DESC_A_SCALE,
+    "MATMUL_DESC_B_SCALE_POINTER": table.DESC_B_SCALE,
+    "MATMUL_DESC_A_SCALE_MODE": table.DESC_A_MODE, "MATMUL_DESC_B_SCALE_MODE": table.DESC_B_MODE,
+    "MATRIX_LAYOUT_BATCH_COUNT": table.LAYOUT_COUNT,
+    "MATRIX_LAYOUT_STRIDED_BATCH_OFFSET": table.LAYOUT_STEP,
+    "MATMUL_PREF_MAX_WORKSPACE_BYTES": table.PREFER_ROOM,
+    **{f"MATMUL_PREF_MIN_ALIGNMENT_{operand}_BYTES": kind
+       for operand, kind in zip("ABCD", table.PREFER_ALIGNED, strict=True)},
+    "MATMUL_MATRIX_SCALE_SCALAR_32F": table.SCALE_FOR_ALL,
+    "MATMUL_MATRIX_SCALE_OUTER_VEC_32F": table.SCALE_FOR_LINES}
+BLAS = {
+    **{f"OP_{name}": value for name, value in table.OP.items()},
+    "FILL_MODE_LOWER": table.FILL["L"], "FILL_MODE_UPPER": table.FILL["U"],
+    "DIAG_NON_UNIT": table.DIAG["N"], "DIAG_UNIT": table.DIAG["U"],
+    "SIDE_LEFT": table.SIDE["L"], "SIDE_RIGHT": table.SIDE["R"],
+    "POINTER_MODE_HOST": table.POINTER_MODE_HOST, "POINTER_MODE_DEVICE": table.POINTER_MODE_DEVICE,
+    "DEFAULT_MATH": table.DEFAULT_MATH,
+    "MATH_DISALLOW_REDUCED_PRECISION_REDUCTION": table.WHOLE_SUMS,
+    "GEMM_DEFAULT": table.GEMM_DEFAULT, "COMPUTE_32F": table.COMPUTE_32F,
+    "COMPUTE_32I": table.COMPUTE_32I, "COMPUTE_32F_FAST_TF32": table.COMPUTE_FLOAT32["tf32"],
+    "COMPUTE_32F_FAST_16BF": table.COMPUTE_FLOAT32["bfloat16"],
+    **{f"STATUS_{name}": getattr(table, name)
+       for name in ("ALLOC_FAILED", "INVALID_VALUE", "ARCH_MISMATCH", "NOT_SUPPORTED")}}
+WORDS = {"bfloat16": "R_16BF", "float8_e4m3fn": "R_8F_E4M3", "float8_e5m2": "R_8F_E5M2"}
 
 
-@pytest.mark.skipif(HEADERS is None, reason="no header of cuBLASLt; MAT_CUBLAS_HEADERS names its "
-                                            "folder")
-def test_cublaslt_is_as_its_header_has_it():
-    text = re.sub(r"//[^\n]*|/\*.*?\*/|CUBLASWINAPI", "", (HEADERS / "cublasLt.h").read_text(),
-                  flags=re.S) if HEADERS else ""
-    for name, ours in CONSTANTS.items():
-        value = re.search(rf"\bCUBLASLT_{name} = (\d+)", text)
-        assert value, name
-        assert int(value[1]) == getattr(cublas_table, ours), name
-    for f in lt_functions():
-        found = re.search(rf"{f.symbol}\((.*?)\);", text, re.S)
-        assert found, f.symbol
-        assert _types(found[1]) == _types(f.declaration(exact=True).partition("(")[2][:-2]), f
+def data_type(t):
+    """Return the name of an element type in library_types.h."""
+    bits, kind = 8 * t.size, {"i": "I", "u": "U"}.get(t.kind, "F")
+    return WORDS.get(t.name) or (f"C_{bits // 2}F" if t.kind == "c" else f"R_{bits}{kind}")
 
 
-def _types(arguments):
-    """Return the types of a function's parameters, without their names."""
-    found = [re.sub(r"(\w+)\[\]$", r"*\1", a.strip()) for a in arguments.split(",")]
-    return [re.sub(r"\s+|cudaDataType_t", lambda m: "cudaDataType" if m[0].strip() else "",
-                   re.sub(r"\w+$", "", a)) for a in found]
+def constants(cublaslt, cufft, cusolver, factor):
+    """Yield the names of constants in the headers, and what they are in these modules."""
+    yield from ((f"CUBLAS_{name}", value) for name, value in BLAS.items())
+    yield from ((f"CUBLASLT_{name}", value) for name, value in LT.items())
+    yield from ((f"CUSOLVER_STATUS_{name}", k) for k, name in enumerate(cusolver.NAMES))
+    yield from (("CUSOLVER_EIG_MODE_NOVECTOR", factor.NO_VECTORS),
+                ("CUSOLVER_EIG_MODE_VECTOR", factor.VECTORS),
+                ("CUFFT_FORWARD", cufft.FORWARD), ("CUFFT_INVERSE", cufft.INVERSE),
+                ("sizeof(cublasLtMatmulHeuristicResult_t)", 8 * cublaslt.RESULT),
+                ("__builtin_offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize)", 64),
+                ("__builtin_offsetof(cublasLtMatmulHeuristicResult_t, state)", 72))
+    yield from ((f"CUDA_{data_type(t)}", t.cublas) for t in ELEMENT_TYPES if t.cublas >= 0)
+
+
+def test_everything_is_as_the_headers_have_it(tmp_path):
+    pytest.importorskip("cuda.bindings", reason="cuda-python is not installed")
+    modules = [import_module(f"mat.cuda.libraries.{name}")
+               for name in ("cublaslt", "cufft", "cusolver", "factor")]
+    folders = [Path(p) for p in PLACES if p and Path(p).is_dir()]
+    found = {name: next((f / name for f in folders if (f / name).exists()), None)
+             for name in (*HEADERS, "cufft.h")}
+    missing = [name for name, path in found.items() if path is None]
+    if missing:
+        pytest.skip(f"no {', '.join(missing)}; MAT_CUBLAS_HEADERS names the folders of headers")
+    (tmp_path / "nv").mkdir()  # of another package, and for kernels
+    (tmp_path / "nv" / "target").write_text("")
+    source = tmp_path / "all.c"
+    lines = [f"#include <{name}>\n{declarations(table_of(), exact=True)}"
+             for name, table_of in HEADERS.items()]
+    lines += [f'_Static_assert({name} == {value}, "");' for name, value in constants(*modules)]
+    source.write_text("\n".join([*lines, ""]))
+    done = subprocess.run(
+        [shutil.which("cc") or "cc", "-fsyntax-only", "-Werror", "-DCUDA_NO_HALF", str(source),
+         *(f"-I{folder}" for folder in (*folders, tmp_path))], capture_output=True, text=True,
+        check=False)
+    assert not done.returncode, done.stderr
+    statuses = re.search(r"enum cufftResult_t \{(.*?)\}", found["cufft.h"].read_text(), re.S)
+    assert statuses
+    for name, value in re.findall(r"\bCUFFT_(\w+)\s*=\s*(0x[0-9A-F]+)", statuses[1]):
+        assert modules[1].NAMES[int(value, 16)] == name
