@@ -158,6 +158,16 @@ def test_long_lines_are_sorted_by_digits(dtype, rng, monkeypatch):
     same_bits(a, wanted)
 
 
+def test_lines_that_are_too_many_for_digits_are_merged():
+    """Each digit of a line is a block of one grid."""
+    for lines, way in ((8_000_000, "radix"), (9_000_000, "sort")):
+        a = form(np.broadcast_to(np.uint8(0), (lines, 2100)))
+        kernel = sort.prepare_sort(a, a, 1, False, False)
+        while kernel is not None:
+            assert kernel.kernel.startswith(way)
+            kernel = kernel.then
+
+
 @on_cpu
 @pytest.mark.parametrize("dtype", [
     "float32", *(pytest.param(d, marks=pytest.mark.slow) for d in ("int8", "complex64"))])

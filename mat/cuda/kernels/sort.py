@@ -27,6 +27,7 @@ INDEX = 4  # bytes of an index in the workspace
 KINDS = tuple(BY_CHAR[char].suffix for char in DISTINCT if char != BOOL)  # that are compared
 RADIXED = tuple(kind for kind in KINDS if kind[0] != "c")
 RADIX_TILE, DIGITS, DIGIT_BITS = 4096, 256, 8  # as in radix.cuh
+MOST_BLOCKS = 1 << 31  # blocks of a grid, of which each digit of a line has one
 MERGES = 1.5  # that take as long as a pass over a digit, by the bytes that are moved
 COUNTING = Program('#include "counting.cuh"\n')
 _OPERANDS = -1  # in place of an area of the workspace
@@ -66,7 +67,8 @@ def prepare_sort(x: Operand, out: Operand, axis: int, descending: bool,
     length, lines = x.shape[axis], prod(a.n for a in others)
     elements, kind = length * lines, suffix_of(x)
     area = _rounded(elements * x.itemsize) + (_rounded(elements * INDEX) if indices else 0)
-    by_digits = kind in RADIXED and len(list(_widths(length))) > MERGES * x.itemsize
+    by_digits = (kind in RADIXED and len(list(_widths(length))) > MERGES * x.itemsize
+                 and lines * DIGITS < MOST_BLOCKS)
     tile = RADIX_TILE if by_digits else TILE
     tiles = -(-length // tile)
     # two passes at least, so that x may be out
