@@ -240,6 +240,18 @@ def test_slogdet(rng, dtype):
         assert mat.array(a).slogdet() == (sign, logabsdet)
 
 
+@pytest.mark.parametrize("known", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("integers", ["bool", "uint8", "int64"])
+def test_integers_beside_others_are_float64(known, integers):
+    a, b = np.array([[2, 0], [1, 1]]), np.ones((2, 1))
+    for p, q in ((known, integers), (integers, known)):
+        wanted = np.linalg.solve(a.astype(p), b.astype(q))
+        for solve in mat.solve, mat.linalg.solve:
+            found = solve(mat.array(a, p), mat.array(b, q))
+            assert found.dtype == wanted.dtype
+            assert_allclose(found.to_numpy(), wanted)
+
+
 def test_integers_give_float64():
     a = mat.array([[2, 0], [0, 4]], "int32")
     agree(mat.inv(a), np.diag([0.5, 0.25]))

@@ -79,3 +79,17 @@ def test_squares_are_computed_as_such(dtype, call):
 def test_other_powers_are_none(p):
     a = np.array([1.5, 2, 0], "float32")
     agree(mat.pow(mat.array(a), p), np.power(a, p))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "complex64", "int64"])
+@pytest.mark.parametrize("call", SQUARES)
+def test_roots_of_infinity_and_zero_are_numpys(dtype, call):
+    a = np.array([4, 1, 9] if dtype == "int64" else [-np.inf, -0.0, 0, np.inf, 4]).astype(dtype)
+    if dtype == "int64" and call in ("out=", "pow_"):
+        return  # integers do not take floats
+    if call == "x ** p" or a.dtype.kind == "f":  # of complex infinity NumPy's power has no root
+        with np.errstate(all="ignore"):
+            wanted = a ** 0.5 if call == "x ** p" else np.power(a, 0.5)
+        found = SQUARES[call](mat.array(a), 0.5).to_numpy()
+        assert_array_equal(found, wanted)
+        assert_array_equal(np.signbit(found.real), np.signbit(wanted.real))

@@ -48,9 +48,11 @@ def _check_lapack(a: Mat) -> Mat:
 
 
 def _alike_for_lapack(*mats: Mat) -> tuple[tuple[Mat, ...], DType]:
-    """Return the operands, converted for devices, and the dtype of the result."""
-    dtype = np.result_type(*(m.dtype for m in mats))
-    dtype = dtype if dtype.char in BLAS else np.dtype(np.float64)
+    """Return the operands, converted for devices, and the dtype of the result.
+
+    Integers are float64, also beside float32.
+    """
+    dtype = np.result_type(*(m.dtype if m.dtype.char in BLAS else np.float64 for m in mats))
     if has_kernels():
         mats = tuple(m if m.dtype == dtype else m.astype(dtype) for m in mats)
     return mats, dtype

@@ -5,13 +5,15 @@ What the compiled kernels and those of a device compute is in ``native/shared/el
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...cpu.elementwise import converts
 from ...errors import DTypeError, PowerError, ShapeError
 from ...layout.shapes import broadcast_shapes
 from ...matrix.mat import Mat
-from ...matrix.operators import OPERATORS, Operation
+from ...matrix.operators import OPERATORS
 from ...support.dtypes import BLAS_TYPES, BOOL, FLOAT8, HALVES, INTEGERS, STORED
 from ...support.native import compiled
 from ...support.types import Arguments, Array, Engine, Function, Number, Operand
@@ -99,14 +101,25 @@ def _check_integer_power(x: Operand, p: Operand) -> None:
             raise PowerError(f"integers have no power {lowest}; use x.astype('float64') first")
 
 
-def _square_instead(x: Operand, p: Operand) -> tuple[Op, Mat] | None:
-    """Return the operation of ``x ** 2`` and its operand, as floats for 2.0; else None."""
-    if (type(p) is not int and type(p) is not float) or p != 2 or not isinstance(x, Mat):
+_SQUARE: dict[Number, Any] = {2: vars(square)["op"]}
+_POWERS: dict[Number, Any] = {**_SQUARE, 0.5: vars(sqrt)["op"], -1: vars(reciprocal)["op"]}
+
+
+def _square_or_root(x: Operand, p: Operand) -> tuple[Op, Mat] | None:
+    """Return the operation of ``x ** 2`` and its operand, as floats for 2.0; else None.
+
+    ``numpy.power(x, 0.5)`` is a root, too, but of float32 and float64 only: -inf gives NaN.
+    """
+    if (type(p) is not int and type(p) is not float) or not isinstance(x, Mat):
         return None
-    kind, operation = x.element_type.kind, vars(square)["op"]
+    kind = x.element_type.kind
+    if p == 0.5:
+        return (_POWERS[p], x) if x.element_type.char in "fd" else None
+    if p != 2:
+        return None
     if kind in "iu" and type(p) is float:
-        return operation, x.astype(result_dtype(np.power, x, p))
-    return (operation, x) if kind in "iufc" else None
+        return _POWERS[p], x.astype(result_dtype(np.power, x, p))
+    return (_POWERS[p], x) if kind in "iufc" else None
 
 
 def _with_out_by_name(rule: np.ufunc) -> Function:
@@ -126,7 +139,7 @@ divide = binary("divide", np.divide, "[0.5 2.]",
                 "``x / y``, element by element; integers give floating point", operator="truediv")
 pow = binary("pow", np.power, "[1. 16.]",  # NumPy's name
              "``x ** y``, element by element; NaN outside the reals", operator="pow",
-             check_values=_check_integer_power, shortcut=_square_instead)
+             check_values=_check_integer_power, shortcut=_square_or_root)
 maximum = binary("maximum", np.maximum, "[2. 4.]",
                  "the larger of the elements of x and y; NaN if either is",
                  implementation=_with_out_by_name(np.maximum), silent=True)
@@ -282,7 +295,5 @@ assign.prepare("cuda", dtypes=STORED, when=_fits_device)(
 assign.prepare("cuda", dtypes=STORED, when=lambda x, out: not isinstance(x, Mat) and apart(out))(
     lambda cuda, x, out: cuda.prepare_fill(out, assigned=True))
 assign.on("array")(lambda np, x, out: np.copyto(out, x, casting="unsafe"))
-_SQUARE: dict[Number, Operation] = {2: vars(square)["op"]}
-_POWERS: dict[Number, Operation] = {**_SQUARE, 0.5: vars(sqrt)["op"], -1: vars(reciprocal)["op"]}
 OPERATORS["__pow__"].unchecked = OPERATORS["__rpow__"].unchecked = vars(pow)["op"]
 OPERATORS["__pow__"].by_number = {**dict.fromkeys("fc", _POWERS), **dict.fromkeys("iub", _SQUARE)}
