@@ -73,6 +73,20 @@ def test_elements_are_converted_first(rng, name, dtype):
     assert_array_equal(out.to_numpy(), x.sum(axis=1))
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "float16", "float32"])
+@pytest.mark.parametrize("name", ["sum", "prod"])
+def test_elements_are_reduced_in_the_dtype_whatever_that_of_out(name, dtype):
+    x = np.array([[100, 100, 0.1, 3], [1, 2, 3, 4]])
+    for out in "float64", "float32":
+        wanted = getattr(np, name)(x, axis=1, dtype=dtype, out=np.zeros(2, out))
+        found = getattr(mat, name)(mat.array(x), axis=1, dtype=dtype, out=mat.zeros(2, dtype=out))
+        assert_array_equal(found.to_numpy(), wanted)
+    torn = mat.ones(3)
+    with pytest.raises(ShapeError, match="out has"):
+        getattr(mat, name)(mat.array(x), axis=1, dtype=dtype, out=torn)
+    assert_array_equal(torn.to_numpy(), [1, 1, 1])
+
+
 @pytest.mark.parametrize("name", [*ANY_AXES, *ONE_AXIS])
 def test_parameters_are_numpys_in_numpys_order(name):
     def of(function):

@@ -275,6 +275,10 @@ class Reduction:
 
     # Checks
 
+    def computes_in(self, dtype: DType) -> bool:
+        """Return whether elements of `dtype` are reduced in it, whatever the result's dtype is."""
+        return not self.one_axis and (not self.divides or dtype.kind in "fc")
+
     def axes(self, x: Mat, axis: AxisLike) -> Ints:
         """Return the axes to reduce."""
         return axes_of(x, axis, self.one_axis, self.of_numbers)
@@ -501,7 +505,11 @@ def _converted(kind: Reduction, function: Function, x: Operand, axis: AxisLike, 
                out: Mat | None, dtype: DType) -> Mat:  # the parameters of `core`
     """Return the reduction of `x` converted to `dtype`, and of that dtype unless of indices."""
     x = kind.operand(x)
-    found: Mat = function(x if x.dtype == dtype else x.astype(dtype), axis, keepdims, out)
+    x = x if x.dtype == dtype else x.astype(dtype)
+    if out is not None and kind.computes_in(dtype) and check_is_mat(out).dtype != dtype:
+        kind.check(x, out, axis, keepdims)
+        return out.assign_(_converted(kind, function, x, axis, keepdims, None, dtype))
+    found: Mat = function(x, axis, keepdims, out)
     as_found = out is not None or kind.one_axis or found.dtype == dtype
     return found if as_found else found.astype(dtype)
 
