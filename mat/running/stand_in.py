@@ -124,6 +124,7 @@ def ufunc_of(name: str, ours: Any, numpys: np.ufunc) -> Function:
 _NUMBERS = ("all", "any", "argmax", "argmin", "dot", "max", "mean", "min", "prod", "std", "sum",
             "trace", "var")
 _CONVERSIONS = ("astype", "view")
+_ASSIGNMENT = "_set_by"  # what ``x[index] = value`` calls, unless `value` is simple
 _PRODUCTS = ("__matmul__", "__rmatmul__")
 _TESTS = {"__eq__": operator.eq, "__ne__": operator.ne}
 
@@ -134,6 +135,7 @@ def as_in_numpy() -> Iterator[None]:
     changes: dict[str, Any] = {"__repr__": _repr, "__str__": _str, "__format__": _format}
     changes |= {name: _AtFirstUse(name, _number) for name in _NUMBERS}
     changes |= {name: _AtFirstUse(name, _conversion) for name in _CONVERSIONS}
+    changes[_ASSIGNMENT] = _AtFirstUse(_ASSIGNMENT, _assignment)
     before = {name: vars(Mat)[name] for name in changes if name in vars(Mat)}
     for name, change in changes.items():
         setattr(Mat, name, change)
@@ -210,6 +212,25 @@ def _conversion(plain: Function) -> Function:
             *others, **named), args, kwargs)
 
     return _described(RelayMethod(plain, None, None, OURS, (MatError,), numpys), plain)
+
+
+def _assignment(plain: Function) -> Function:
+    """Return the assignment that takes the real parts of complex elements, as NumPy's does."""
+    def assign(self: Mat, index: Operand, value: Operand) -> None:
+        real = _without_imaginary_parts(value) if self.dtype.kind not in "cb" else value
+        if real is not value:
+            warn("Casting complex values to real discards the imaginary part",
+                 np.exceptions.ComplexWarning)
+        plain(self, index, real)
+
+    return _described(assign, plain)
+
+
+def _without_imaginary_parts(value: Any) -> Operand:
+    """Return the real parts of Mats, of NumPy's arrays and of its numbers; all else as it is."""
+    if isinstance(value, (Mat, np.ndarray, np.complexfloating)) and value.dtype.kind == "c":
+        return value.real
+    return value
 
 
 def _described(method: Function, plain: Function) -> Function:

@@ -83,6 +83,15 @@ def test_comparisons_and_tests(rng, view, dtype):
         assert_same(x.astype(bool), a.astype(bool))
 
 
+@pytest.mark.parametrize("casting", ["no", "equiv", "safe", "same_kind"])
+def test_truths_of_complex_numbers_are_an_unsafe_conversion(casting):
+    x = mat.array([1j, 0])
+    with pytest.raises(TypeError):
+        x.to_numpy().astype(bool, casting=casting)
+    with pytest.raises(mat.DTypeError, match=casting):
+        x.astype(bool, casting=casting)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("other", ["int32", "int64", "float32", "float64", *DTYPES])
 @pytest.mark.parametrize("n", [3, 3000])  # more than a kernel converts at once

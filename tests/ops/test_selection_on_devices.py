@@ -184,6 +184,7 @@ def test_putting(there, rng):
     mask = rng.random((4, 5)) < 0.5
     for function in (lambda m: np.put(m, k, [1.0, 2, 3]), lambda m: np.put(m, k, a[:2]),
                      lambda m: np.put(m, k + 30, 5, mode="wrap"), lambda m: np.put(m, [], []),
+                     lambda m: np.put(m, [0, 99], []),
                      lambda m: np.put(m, k - 30, a[0], mode="clip"), lambda m: m.put([0, 1], 9),
                      lambda m: np.place(m, mask, [1.0, 2.0, 3.0]), lambda m: np.place(m, mask, 4),
                      lambda m: np.putmask(m, mask, -2.5), lambda m: np.copyto(m, 3, where=mask),

@@ -143,3 +143,30 @@ def test_an_iterator_that_would_write_a_mat_says_the_way_out():
             for v in it:
                 v[...] = 2 * v
     assert x.tolist() == [0, 2, 4]
+
+
+@pytest.mark.parametrize("index", [slice(None), ..., [2, 0, 1], slice(None, None, -1)])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int16"])
+def test_assignments_drop_imaginary_parts_with_a_warning(dtype, index):
+    z = np.array([1 + 2j, 3, -4j])
+    for value in (mat.array(z), z, mat.array(z)[1:2], mat.array(5 - 1j), np.complex128(7 + 1j)):
+        a, x = np.zeros(3, dtype), mat.zeros(3, dtype=dtype)
+        with pytest.warns(np.exceptions.ComplexWarning):
+            a[index] = np.asarray(value)
+        with pytest.raises(mat.DTypeError, match="complex"):
+            x[index] = value
+        with as_in_numpy(), pytest.warns(np.exceptions.ComplexWarning, match="imaginary"):
+            x[index] = value
+        assert_array_equal(x.to_numpy(), a)
+
+
+def test_assignments_of_complex_numbers_by_python_stay_errors():
+    x, truths, pairs = mat.zeros(2), mat.zeros(2, dtype="bool"), mat.zeros(2, dtype="complex128")
+    with as_in_numpy():
+        for value in 1j, [1j, 2]:
+            with pytest.raises(TypeError):
+                x[:] = value
+        truths[:] = pairs[:] = mat.array([1j, 0])
+    assert x.tolist() == [0, 0]
+    assert truths.tolist() == [True, False]
+    assert pairs.tolist() == [1j, 0]

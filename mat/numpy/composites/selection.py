@@ -365,8 +365,10 @@ def numpy_put(a: Operand, ind: Operand, v: Operand, mode: str = "raise") -> None
 def _put(x: Mat, indices: Mat, values: Mat, mode: str) -> None:
     """Overwrite the elements at row-major integers with repeated values."""
     leave_if(not 0 < x.ndim <= DEVICE_AXES)
+    if not values.size:
+        return
     at = in_range(indices, x.size, mode, x)
-    if not values.size or not at.size:
+    if not at.size:
         return
     if x.ndim > 1 and mode == "raise":
         at = ufuncs.remainder(at, x.size)

@@ -102,9 +102,12 @@ def _set_part(self: Mat, index: Index, value: Operand) -> None:
 
 @method("_set_view")
 def set_view(self: Mat, layout: Layout, part: Layout, value: Mat) -> bool:
-    """Overwrite a part of self, if that has `layout`, with a Mat; return False if it has not."""
+    """Overwrite a part of self, if that has `layout`, with a Mat; return False if it has not, or
+    the elements are complex numbers that are converted.
+    """
     now = self._as_now()
-    if now.layout is not layout:
+    dtype = value.element_type
+    if now.layout is not layout or (dtype is not now.element_type and dtype.kind == "c"):
         return False
     _assign_part(now, part, value)
     return True

@@ -141,12 +141,12 @@ def astype(self: Mat, dtype: DTypeLike, order: str | None = "K", casting: str = 
             return found
     if casting == "same_value":
         return _with_same_values(self, kind, order, copy)
-    if kind.kind == "b" and self.dtype.kind == "c":
-        truths: Mat = self != 0
-        return copied_in_order(truths, as_order(order, "astype"), kind)
     if casting != "unsafe" and not _can_cast(self.dtype, kind, casting):
         raise DTypeError(f"{self.dtype} does not become {kind} by casting={casting!r}; "
                          "casting='unsafe' allows it")
+    if kind.kind == "b" and self.dtype.kind == "c":
+        truths: Mat = self != 0
+        return copied_in_order(truths, as_order(order, "astype"), kind)
     if not copy and kind == self.dtype and _is_stored_in(self.layout, order):
         return self
     if order == "K" and self.is_contiguous:
