@@ -175,3 +175,36 @@ def test_forty_thousand_matrices(rng, forgotten):
 def test_stacks_of_nothing(name):
     found = getattr(mat.linalg, name)(mat.zeros(0, 3, 3))
     assert (found if isinstance(found, mat.Mat) else found[0]).shape[0] == 0
+
+
+def test_a_workspace_that_is_too_large_for_32_bits(rng, forgotten, monkeypatch):
+    """cuSOLVER says a negative number of elements; the matrix is factored by blocks."""
+    library = cusolver.library()
+    overflowing = Older(library)
+
+    def ask(*arguments):
+        status = library.cusolverDnSorgqr_bufferSize(*arguments)
+        arguments[-1][0] = -1
+        return status
+
+    overflowing.cusolverDnSorgqr_bufferSize = ask
+    monkeypatch.setattr(cusolver.library, "loaded", overflowing)
+    a = numbers(rng, (40, 40), "float32")
+    with mat.debug.list_calls() as made:
+        q, r = mat.linalg.qr(mat.array(a))
+    assert "cusolverDnSorgqr" not in [call.routine for call in made.calls]
+    assert_allclose((q @ r).to_numpy(), a, atol=1e-5)
+    monkeypatch.undo()  # before the fixture forgets what is cached
+
+
+def test_q_with_more_rows_than_cusolver_has_a_workspace_for(rng, forgotten, monkeypatch):
+    monkeypatch.setattr(linalg, "_MOST_ROWS", 30)
+    a = numbers(rng, (31, 2), "float64")
+    with mat.debug.count_copies() as counted:
+        q, r = mat.linalg.qr(mat.array(a))
+    assert counted.fallbacks == 1
+    assert_allclose((q @ r).to_numpy(), a)
+    with mat.debug.count_copies() as counted:
+        mat.linalg.qr(mat.array(a), "r")
+        mat.linalg.qr(mat.array(a.T))
+    assert counted.fallbacks == 0

@@ -7,9 +7,11 @@ have alike, but for those that `lacks` is asked about, and some of the older one
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 
+from ...errors import OutOfDeviceMemory
 from ...layout.shapes import Ints
 from ...support.types import Arguments
 from ..runtime.gpu import Gpu
@@ -67,6 +69,19 @@ def solver_routine(name: str, reported: dict[str, object] | None, letter: str = 
     return Routine(symbol, getattr(library(), symbol), reported, HANDLES)
 
 
+@contextmanager
+def workspace(gpu: Gpu, elements: int, item: int) -> Iterator[int]:
+    """Yield the address of a workspace of so many elements for the time of a call.
+
+    Functions that count it in 32 bits say a negative number where these are too few: then it does
+    not fit, and the operation is cut.
+    """
+    if elements < 0:
+        raise OutOfDeviceMemory("a workspace of cuSOLVER with more elements than 32 bits count")
+    with gpu.room(max(elements, 1) * item) as room:
+        yield room
+
+
 class InOneRoom:
     """A function of cuSOLVER of any type, called for one matrix of a stack after another in one
     workspace; one for stacks is called for as many matrices, of `size` elements, as it takes.
@@ -90,7 +105,7 @@ class InOneRoom:
         need = ffi.new("size_t[2]")
         self.ask(gpu, parameters(), *(asked or arguments(0)), need, need + 1, *self.calls[0][1])
         host = ffi.new("char[]", max(need[1], 1))
-        with gpu.room(max(need[0], 1)) as room:
+        with workspace(gpu, need[0], 1) as room:
             for k, count in self.calls:
                 self.call(gpu, parameters(), *arguments(k), room, need[0], host, need[1],
                           infos + 4 * k, *count)

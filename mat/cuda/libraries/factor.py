@@ -28,7 +28,7 @@ from ..runtime.blocks import At
 from ..runtime.gpu import Gpu
 from .cublas import LIMIT, SIZES, CublasRoutine, DeviceOperand, areas, calls_for, ffi
 from .cublas_table import DATA, FILL, OP
-from .cusolver import InOneRoom, lacks, parameters, solver_routine
+from .cusolver import InOneRoom, lacks, parameters, solver_routine, workspace
 
 SIDE = 256  # of the largest matrices of stacks that cuBLAS factors at once. Not yet measured
 FactorStep = Function  # with the `Areas` of a call, and if it solves, what x is
@@ -492,7 +492,7 @@ def _prepare_small(form: PackedStack, tall: bool, full: bool, load: Aligned, val
                         v.address + k * steps[1], short)
 
             ask(s.gpu, *given(0), need, jacobi, calls[0][1])
-            with s.gpu.room(max(need[0], 1) * size) as work:
+            with workspace(s.gpu, need[0], size) as work:
                 for k, count in calls:
                     call(s.gpu, *given(k), work, need[0], infos.address + 4 * k, jacobi, count)
             _check_converged(NO_SVD, infos, many, w, many * short, real)
@@ -640,7 +640,7 @@ class _Columns:
     def __call__(self, gpu: Gpu, x: int, tau: int, infos: int) -> None:
         (m, _, k), form, need = self.sizes, self.form, ffi.new("int[1]")
         self.ask(gpu, *self.sizes, x, m, tau, need)
-        with gpu.room(max(need[0], 1) * form.item) as room:
+        with workspace(gpu, need[0], form.item) as room:
             for j in range(form.many):
                 self.call(gpu, *self.sizes, x + j * form.each, m, tau + j * k * form.item, room,
                           need[0], infos + 4 * j)

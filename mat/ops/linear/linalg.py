@@ -464,6 +464,14 @@ def eig_numpy(np: Engine, a: Array, v: Array, w: Array) -> None:
 # QR
 
 
+_MOST_ROWS = 15 << 20  # of Q: cuSOLVER's workspace for 16 million is more than its 32 bits count
+
+
+def _fits_device_with_q(a: Mat, q: Mat, r: Mat) -> bool:
+    """Return whether cuSOLVER finds Q, too."""
+    return _fits_device(a, q, r) and q.layout.shape[-2] <= _MOST_ROWS
+
+
 @op(method="", by_form=True, name="qr")
 def triangular_factor(a: Input, r: Output) -> None:
     """Compute the r of ``a = q r``."""
@@ -475,7 +483,7 @@ def orthogonal_factors(a: Input, q: Output, r: Output) -> None:
 
 
 @triangular_factor.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="cuSOLVER")
-@orthogonal_factors.prepare("cuda", dtypes=BLAS, when=_fits_device, needs="cuSOLVER")
+@orthogonal_factors.prepare("cuda", dtypes=BLAS, when=_fits_device_with_q, needs="cuSOLVER")
 def qr_cuda(cuda: Engine, a: Mat, *results: Mat) -> Function:
     x, *left, right = _operands(a, *results)
     return cuda.prepare_qr(a.dtype.char, a.shape[-2:], x, right, results[-1].shape[-2],

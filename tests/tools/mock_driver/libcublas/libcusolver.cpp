@@ -373,7 +373,7 @@ EXPORT Status cusolverDnXgeev(H h, P params, int left, int right, int64_t n, int
                                                 Address, int *size) { \
         SOLVER_BEGIN(m >= n && n >= k && k >= 0 && lda >= std::max(1, m)); \
         (void)me; \
-        *size = n + 1; \
+        *size = m > 1 << 24 ? -1 : n + 1; /* beyond that it overflows, as users report */ \
         return SUCCESS; \
     } \
     EXPORT Status cusolverDn##NAME(H h, int m, int n, int k, Address a, int lda, Address tau, \
