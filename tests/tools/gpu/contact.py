@@ -310,6 +310,34 @@ def _random(mock: bool) -> str:
     return ""
 
 
+@check("what no card has computed yet: rows in one kernel, selections, joins, quantiles, sums")
+def _newer(mock: bool) -> str:
+    here = _computed()
+    with mat.use_device("cuda", required=True), mat.debug.count_copies() as moved:
+        _computed()
+        there = _computed()  # by the calls that the first ones have prepared
+    for name, x in here.items():
+        try:
+            _same(there[name].to_numpy(), x.to_numpy(), 1e-6 if name == "softmax" else 0.0)
+        except AssertionError as error:
+            raise AssertionError(f"{name}: {error}") from None
+    return f"{len(here)} results, {moved.fallbacks} of the host"
+
+
+def _computed() -> dict[str, Any]:
+    """Compute by kernels that were written or changed since the last run on a card."""
+    x, at = mat.array(_values(64_000).reshape(64, 1000)), mat.array(np.arange(64_000) % 7)
+    sums = mat.zeros(7, dtype="float64")
+    with mat.fused():
+        e = mat.exp((x - x.max(axis=1, keepdims=True)) / 10)
+        softmax = e / e.sum(axis=1, keepdims=True)
+    mat.add.at(sums, at, x.ravel().astype("float64"))
+    return {"softmax": softmax, "add.at": sums, "x[mask]": x[x > 50], "x[rows]": x[[3, 60, 3]],
+            "concatenate": mat.concatenate([x, x[::2]]), "median": mat.median(x, axis=1),
+            "quantile": mat.quantile(x, 0.3, axis=1), "sort": mat.sort(x, 1),
+            "cumsum": mat.cumsum(x, 1), "unique": mat.unique(x)}
+
+
 @check("a system of equations, an inverse, a Cholesky factor")
 def _factors(mock: bool) -> str:
     a = _values(40 * 40, "float64").reshape(40, 40) / 100 + 40 * np.eye(40)
