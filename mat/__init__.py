@@ -59,7 +59,6 @@ _register_plugin("dask", f"{__name__}.dask")
 _register_plugin("dask_backend", f"{__name__}.interop.dask_backend")
 _register_plugin("page_tracking", f"{__name__}.memories.page_tracking")
 _register_plugin("run", f"{__name__}.running.command")
-_register_plugin("numpys_random", f"{__name__}.running.numpys_random")
 _register_plugin("testing", f"{__name__}.numpy.namespace.testing")
 _register_plugin("emath", f"{__name__}.numpy.namespace.emath")
 for _name in ("torch", "cupy", "jax"):

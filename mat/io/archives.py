@@ -15,7 +15,7 @@ from ..matrix.creation import adopted
 from ..matrix.mat import Mat
 from ..matrix.with_facets import with_facets
 from ..support.types import Bytes, File
-from . import npy, npz, safetensors
+from . import npy, safetensors
 from .api import check_flag, check_mat, expect, write_elements
 from .memmap import mapping, open_memmap, over_file
 from .streams import (
@@ -53,7 +53,7 @@ class NpzFile(Mapping[str, Mat]):
 
     def __init__(self, source: Source, pages: Bytes | None, progress: Callback | None,
                  opened: ExitStack) -> None:
-        self._archive = npz.Archive(source.seekable(), source.name, None)
+        self._archive = npy.Archive(source.seekable(), source.name, None)
         self._members = {m.name: m for m in self._archive.members}
         self._pages, self._progress = pages, progress
         self._opened: ExitStack | None = opened
@@ -61,7 +61,7 @@ class NpzFile(Mapping[str, Mat]):
         self.files: list[str] = list(self._members)
 
     def __getitem__(self, key: str) -> Mat:
-        member = self._members.get(key) or self._members[key.removesuffix(npz.SUFFIX)]
+        member = self._members.get(key) or self._members[key.removesuffix(npy.SUFFIX)]
         with self._lock:
             if self._opened is None:
                 raise FormatError(f"{self._archive.name} is closed; take Mats from it before, or "
@@ -79,7 +79,7 @@ class NpzFile(Mapping[str, Mat]):
         return len(self.files)
 
     def __contains__(self, key: object) -> bool:
-        return isinstance(key, str) and key.removesuffix(npz.SUFFIX) in self._members
+        return isinstance(key, str) and key.removesuffix(npy.SUFFIX) in self._members
 
     def __repr__(self) -> str:
         return f"<NpzFile {self._archive.name}: {', '.join(self.files)}>"
@@ -230,7 +230,7 @@ def save_all(file: File, mats: Mapping[str, Mat], *, format: str | None = None, 
         raise DTypeError(f"metadata are strings by name, got {metadata!r}")
     strings = dict(metadata or {})
     if kind == "npz":
-        npz.check(mats)
+        npy.check_names(mats)
         if strings:
             raise FormatError("a .npz file holds no metadata; .safetensors does")
     else:
@@ -241,7 +241,7 @@ def save_all(file: File, mats: Mapping[str, Mat], *, format: str | None = None, 
     with accesses as found, writing(file) as out:
         arrays = dict(zip(mats, found, strict=True))
         if kind == "npz":
-            npz.write(out, arrays, compressed, counter)
+            npy.write_archive(out, arrays, compressed, counter)
         else:
             head, ordered = safetensors.header(arrays, strings)
             out.write(head)
@@ -304,7 +304,7 @@ def load_all(file: File, *, mapped: bool = False, max_bytes: int | None = None,
 
 def _load_npz(found: Mats, source: Source, pages: Bytes | None, most: int | None,
               counter: Progress) -> None:
-    archive = npz.Archive(source.seekable(), source.name, most)
+    archive = npy.Archive(source.seekable(), source.name, most)
     if pages is not None:
         for member in archive.members:
             found[member.name] = _mapped(archive, member, pages)
@@ -314,14 +314,14 @@ def _load_npz(found: Mats, source: Source, pages: Bytes | None, most: int | None
         found[member.name] = _read(archive, member, counter)
 
 
-def _mapped(archive: npz.Archive, member: npz.Member, pages: Bytes) -> Mat:
+def _mapped(archive: npy.Archive, member: npy.Member, pages: Bytes) -> Mat:
     """Return the Mat over the pages of a member."""
     form, start = archive.locate(member)
     return over_file(mapped_array(pages, start, form,
                                   f"{quoted(member.name)} in {archive.name}"))
 
 
-def _read(archive: npz.Archive, member: npz.Member, counter: Progress) -> Mat:
+def _read(archive: npy.Archive, member: npy.Member, counter: Progress) -> Mat:
     """Return the Mat that a member has."""
     with archive.opened(member, counter) as inner:
         form = npy.read_header(inner)

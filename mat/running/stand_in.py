@@ -435,6 +435,50 @@ def load(*args: Operand, **kwargs: Operand) -> Operand:
     return found
 
 
+# NumPy's own random numbers, for programs that have to draw the same as with NumPy: drawn on the
+# host, and given as Mats
+
+
+NUMPYS_RANDOM: list[bool] = []  # has an item if random numbers are to be those
+_NOT_DRAWING = frozenset(("bit_generator", "spawn", "seed", "get_state", "set_state"))
+
+
+def _drawing(name: str, numpys: Any) -> Operand:
+    """Return what stands for an object of `numpy.random`."""
+    if name in ("Generator", "RandomState"):
+        return _drawing_class(numpys)
+    if name == "default_rng":
+        return functools.wraps(numpys)(_drawing_rng)
+    if isinstance(numpys, type) or name in _NOT_DRAWING:
+        return numpys
+    return functools.wraps(numpys)(lambda *args, **kwargs: _drawn(name, numpys, args, kwargs))
+
+
+def _drawn(name: str, function: Function, args: Arguments, kwargs: Keywords) -> Operand:
+    """Return what a function draws, arrays as Mats and numbers as they are."""
+    written = [x for x in args[:1] if name == "shuffle" and isinstance(x, Mat)]
+    found = delegate(function, args, kwargs, name=f"random.{name}", written=written)
+    return found.to_numpy()[()] if type(found) is Mat and not found.shape else found
+
+
+@functools.cache
+def _drawing_class(kind: type) -> Any:
+    """Return the subclass of a class of generators whose methods draw so."""
+    def drawing(name: str, plain: Function) -> Function:
+        return functools.wraps(plain)(
+            lambda self, *args, **kwargs: _drawn(name, partial(plain, self), args, kwargs))
+
+    return type(kind.__name__, (kind,), {
+        name: drawing(name, getattr(kind, name)) for name in dir(kind)
+        if not name.startswith("_") and name not in _NOT_DRAWING})
+
+
+def _drawing_rng(seed: Operand = None) -> Operand:
+    if isinstance(seed, np.random.Generator):
+        return seed
+    return _drawing_class(np.random.Generator)(np.random.default_rng(seed).bit_generator)
+
+
 # The modules
 
 
@@ -470,8 +514,7 @@ def _made(table: str, name: str, numpys: Any) -> Operand:
     if isinstance(numpys, ModuleType) and inner in MODULES:
         return stand_in(f"numpy.{inner}")
     if table == "random" and NUMPYS_RANDOM:
-        found: Operand = plugin("numpys_random").drawing(name, numpys)
-        return found
+        return _drawing(name, numpys)
     kind = kinds(table).get(name)
     if kind in (None, SAME, ABSENT):
         return numpys
@@ -499,7 +542,6 @@ def stand_in(name: str) -> ModuleType:
     return _made_modules[table]
 
 
-NUMPYS_RANDOM: list[bool] = []  # has an item if random numbers are to be NumPy's own
 _made_modules: dict[str, ModuleType] = {}
 
 

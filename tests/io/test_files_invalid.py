@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import mat
-from mat.io import npy, npz, streams
+from mat.io import npy, streams
 
 from ..support.filing import peak_of
 from ..support.hostile_files import (
@@ -277,7 +277,7 @@ def test_archives_that_grow(monkeypatch):
     assert mat.load_all(io.BytesIO(data), max_bytes=90 << 20)["x"].size == 80 << 20
     with pytest.raises(mat.FormatError, match="more than the 1000"):
         mat.load_all(io.BytesIO(data), max_bytes=1000)
-    monkeypatch.setattr(npz, "GROWTH_BYTES", 1 << 20)
+    monkeypatch.setattr(npy, "GROWTH_BYTES", 1 << 20)
     assert mat.load_all(io.BytesIO(archive([("x.npy", npy_file(described("'|u1'", "(2000000,)"),
                                                                os.urandom(2_000_000)))],
                                            compression=8)))["x"].size == 2_000_000
