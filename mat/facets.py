@@ -71,13 +71,9 @@ array_kept_by: Callable[[object, Array, bool], Array] = (
     _array_kept_by if core is None else core.array_kept_by)
 
 
-def _lender_of(value: Array) -> Callable[[], Array]:
-    """Return a function that returns a view of `value`, with attributes that nobody has set."""
-    return value.view
-
-
+# returns a function that returns a view of an array, with attributes that nobody has set
 lender_of: Callable[[Array], Callable[[], Array]] = (
-    _lender_of if core is None else core.ArrayLender)
+    (lambda value: value.view) if core is None else core.ArrayLender)
 
 
 class ArrayFacet(Facet):

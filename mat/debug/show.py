@@ -118,23 +118,17 @@ def _seen_part(x: Mat) -> list[str]:
 
     ``+`` is drawn instead of ``#`` if there are invisible elements between visible ones.
     """
-    parts = _parts(x)
-    if parts is None:
+    size, (low, high) = x.storage.size, x.layout.bounds
+    if x.size == size or not size:
         return []
-    before, seen, after = parts
-    scale = COLUMNS / x.storage.size
-    cells = [max(round(n * scale), 1 if n else 0) for n in parts]
+    before, seen, after = low, high - low, size - high
+    scale = COLUMNS / size
+    cells = [max(round(n * scale), 1 if n else 0) for n in (before, seen, after)]
     cells[1] = max(COLUMNS - cells[0] - cells[2], 1)
     mark = "#" if seen == x.size else "+"
     between = "" if seen == x.size else f" within {seen}"
     return [f"|{'.' * cells[0]}{mark * cells[1]}{'.' * cells[2]}|",
             f"displacement {before}, visible {x.size}{between}, slack {after}"]
-
-
-def _parts(x: Mat) -> tuple[int, int, int] | None:
-    """Return the elements before the first visible one, up to the last, and after; or None."""
-    size, (low, high) = x.storage.size, x.layout.bounds
-    return None if x.size == size or not size else (low, high - low, size - high)
 
 
 def _state(x: Mat) -> str:

@@ -329,11 +329,6 @@ def _percentile(x: Mat, q: object, method: str = "linear") -> object:
     return importlib.import_module("dask.array.percentile")._percentile(x, q, method)
 
 
-def _numel(x: Mat, **settings: object) -> object:
-    """Return the number of elements as a Mat on its device, where they are several numbers."""
-    return importlib.import_module("dask.array.backends")._numel_arraylike(x, **settings)
-
-
 def _joined(arrays: list[Mat], axis: int = 0) -> object:
     """Return chunks joined along an axis; a single one, the most frequent case, is itself."""
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays, axis=axis)
@@ -341,7 +336,9 @@ def _joined(arrays: list[Mat], axis: int = 0) -> object:
 
 def _register_functions(dispatch: ModuleType) -> None:
     dispatch.concatenate_lookup.register(Mat, _joined)
-    dispatch.numel_lookup.register(Mat, _numel)
+    # the number of elements as a Mat on its device, where they are several numbers
+    dispatch.numel_lookup.register(Mat, lambda x, **settings: importlib.import_module(
+        "dask.array.backends")._numel_arraylike(x, **settings))
     dispatch.to_numpy_dispatch.register(Mat, lambda x, **_: x.to_numpy())
     dispatch.percentile_lookup.register(Mat, _percentile)
 

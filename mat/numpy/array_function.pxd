@@ -14,7 +14,6 @@ cdef bint _are_mats(object types) except -1
 cpdef bint are_ready(tuple args, tuple at, bint adapts) except -1
 @cython.locals(view=MatBase)
 cdef bint _are_plain(object args, int depth=*) except -1
-cdef bint _only_reads(object func, tuple args, dict kwargs) except -1
 cpdef object call_implementation(object func, tuple args, dict kwargs)
 cdef object _called(object implementation, Py_ssize_t holds, tuple args, dict kwargs)
 cpdef object call_numpy(object func, tuple args, dict kwargs=*)

@@ -183,7 +183,8 @@ def _without_elements(value: Operand) -> Operand:
 
 def _delegated(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
     """Let NumPy call `func` on the host."""
-    if _only_reads(func, args, kwargs):
+    # no argument names an operand to be written
+    if len(args) <= _usual(func) and (not kwargs or _WRITTEN.isdisjoint(kwargs)):
         tried = func in OF_MEMORY or func in OF_MANY  # these in `call_numpy`
         found = _not_brief if tried else call_briefly(func, args, kwargs)
         return call_reading(func, args, kwargs) if found is _not_brief else found
@@ -203,11 +204,6 @@ def _delegated(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
     return delegate(func, args, kwargs,
                     written=(first,) if in_place and isinstance(first, Mat) else (),
                     in_place=func in _CHECKING and not kwargs and _are_plain(args))
-
-
-def _only_reads(func: Function, args: Arguments, kwargs: Keywords) -> bool:
-    """Return whether no argument names an operand to be written."""
-    return len(args) <= _usual(func) and (not kwargs or _WRITTEN.isdisjoint(kwargs))
 
 
 @cache

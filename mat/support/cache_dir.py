@@ -112,7 +112,9 @@ def replacing(target: str | os.PathLike[str]) -> Iterator[io.BufferedWriter]:
                 _copy_status(number, old)
             os.fsync(number)
             if not is_there:
-                _link(number, made)
+                # to an absolute path: the directory of descriptors is not used. Without dst_dir_fd
+                # it would link to the link in /proc, instead of following that
+                os.link(f"/proc/self/fd/{number}", made, dst_dir_fd=number, follow_symlinks=True)
         os.replace(made, path)
     except BaseException:
         with suppress(OSError):
@@ -140,12 +142,6 @@ def _created(path: str, made: str) -> tuple[io.BufferedWriter, bool]:
         raised.add_note("a new file is written in the same directory first; to write in place, "
                         "open the file and pass the open file")
         raise raised from None
-
-
-def _link(number: int, made: str) -> None:
-    """Link the open file to an absolute path: the directory of descriptors is not used."""
-    # without dst_dir_fd it would link to the link in /proc, instead of following that
-    os.link(f"/proc/self/fd/{number}", made, dst_dir_fd=number, follow_symlinks=True)
 
 
 def _copy_status(number: int, old: os.stat_result) -> None:

@@ -156,10 +156,8 @@ class CudaKernel:
         return gpu.in_context(made, partial(self._failed, gpu))
 
     def _failed(self, gpu: Gpu, status: int) -> None:
-        check((status,), self._what(), gpu)
-
-    def _what(self) -> str:
-        return f"kernel {self.kernel!r} of {self.grid} blocks of {self.block} threads"
+        check((status,), f"kernel {self.kernel!r} of {self.grid} blocks of {self.block} threads",
+              gpu)
 
     def _check_sizes(self, function: DriverObject) -> None:
         """Raise `DeviceError` unless frame and call have the sizes of the kernel's parameters.

@@ -272,9 +272,10 @@ def lock_for(storage: object, array: Array) -> bool:
     """
     with _lock:
         _collect()
-        if not array.nbytes or id(storage) in _holders or is_of_pool(array):
-            return is_locked(array)
         found = RANGES.around(array)
+        of_pool = found is not None and found.keep is None
+        if not array.nbytes or id(storage) in _holders or of_pool:
+            return is_locked(array)
         if found is not None:
             found.uses += 1
         else:
@@ -306,12 +307,6 @@ def _is_writable(array: Array) -> bool:
             return True
         base = base.base if isinstance(base, np.ndarray) else base.obj
     return False
-
-
-def is_of_pool(array: Array) -> bool:
-    """Return whether all of an array is in a block of the pool."""
-    found = RANGES.around(array)
-    return found is not None and found.keep is None
 
 
 def _collect() -> None:

@@ -81,20 +81,13 @@ def numpy_diag(v: Operand, k: int = 0) -> Result:
     return arrangement.on_diagonal(v, k) if v.ndim == 1 else numpy_diagonal(v, k)
 
 
-@implements("tril", of_many=True)
-def numpy_tril(m: Operand, k: int = 0) -> Result:
-    return _triangle(m, k, False)
-
-
-@implements("triu", of_many=True)
-def numpy_triu(m: Operand, k: int = 0) -> Result:
-    return _triangle(m, k, True)
-
-
 def _triangle(m: Operand, k: int, upper: bool) -> Result:
-    leave_if(type(k) is not int or m.ndim < 2
-             or m.dtype.char in EXTENSIONS)
+    leave_if(type(k) is not int or m.ndim < 2 or m.dtype.char in EXTENSIONS)
     return arrangement.triangle(m, k, upper)
+
+
+implements("tril", of_many=True)(lambda m, k=0: _triangle(m, k, False))
+implements("triu", of_many=True)(lambda m, k=0: _triangle(m, k, True))
 
 
 @implements("meshgrid", mats=0)
@@ -175,21 +168,15 @@ def numpy_fill_diagonal(a: Operand, val: Operand, wrap: bool = False) -> Result:
     return None
 
 
-@implements("fft.fftshift", on_device=1)
-def numpy_fftshift(x: Operand, axes: Operand = None) -> Result:
-    return _shifted(x, axes, 1)
-
-
-@implements("fft.ifftshift", on_device=1)
-def numpy_ifftshift(x: Operand, axes: Operand = None) -> Result:
-    return _shifted(x, axes, -1)
-
-
 def _shifted(x: Operand, axes: Operand, sign: int) -> Result:
     """Move the first half of each axis to its end, or back where `sign` is -1."""
     found = _integers(tuple(range(x.ndim)) if axes is None else axes)
     leave_if(not all(-x.ndim <= k < x.ndim for k in found))
     return arrangement.rolled(x, [(k, sign * (x.shape[k] // 2)) for k in found])
+
+
+implements("fft.fftshift", on_device=1)(lambda x, axes=None: _shifted(x, axes, 1))
+implements("fft.ifftshift", on_device=1)(lambda x, axes=None: _shifted(x, axes, -1))
 
 
 # Borders of numbers, of elements that repeat, and on devices of statistics and ramps
@@ -419,14 +406,8 @@ def _reversed(a: Mat, axis: int) -> Mat:
     return a[(*(_ALL,) * axis, _REVERSED)]
 
 
-@implements("flipud")
-def numpy_flipud(m: Operand) -> Result:
-    return numpy_flip(m, 0)
-
-
-@implements("fliplr")
-def numpy_fliplr(m: Operand) -> Result:
-    return _reversed(m, one_axis(m, 1))
+implements("flipud")(lambda m: numpy_flip(m, 0))
+implements("fliplr")(lambda m: numpy_flip(m, 1))
 
 
 @implements("rot90")
@@ -455,14 +436,10 @@ def numpy_split(ary: Operand, indices_or_sections: Operand, axis: Operand = 0) -
             for i in range(parts)]
 
 
-@implements("array_split")
-def numpy_array_split(ary: Operand, indices_or_sections: Operand, axis: Operand = 0) -> Result:
-    return _split_at(ary, one_axis(ary, axis), indices_or_sections)
-
-
-@implements("hsplit")
-def numpy_hsplit(ary: Operand, indices_or_sections: Operand) -> Result:
-    return numpy_split(ary, indices_or_sections, 1 if len(ary.layout.shape) > 1 else 0)
+implements("array_split")(lambda ary, indices_or_sections, axis=0: _split_at(
+    ary, one_axis(ary, axis), indices_or_sections))
+implements("hsplit")(lambda ary, indices_or_sections: numpy_split(
+    ary, indices_or_sections, 1 if len(ary.layout.shape) > 1 else 0))
 
 
 @implements("vsplit")

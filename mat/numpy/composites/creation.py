@@ -19,7 +19,7 @@ from ...ops.primitives import elementwise, reduce
 from ...ops.primitives.arrangement import triangle
 from ...support.dtypes import is_known_dtype, represents
 from ...support.plugins import at_first_use
-from ...support.types import AxisLike, DTypeLike, Function, Number, Operand, ShapeLike
+from ...support.types import DTypeLike, Function, Number, Operand, ShapeLike
 from ..operands import REAL, as_dtype, as_floats, is_there, keeps_parts, mats_there, with_axis_moved
 from ..registry import Result, implements
 
@@ -74,9 +74,7 @@ def numpy_tri(N: int, M: int | None = None, k: int = 0,  # noqa: N803  # NumPy's
     return triangle(full((N, columns), 1, np.dtype(dtype)), k, False)
 
 
-@implements("copy")
-def numpy_copy(a: Mat, order: str = "K", subok: bool = False) -> Result:
-    return a.copy(order)
+implements("copy")(lambda a, order="K", subok=False: a.copy(order))
 
 
 @implements("astype")
@@ -113,9 +111,7 @@ def numpy_ravel(a: Operand, order: str | None = "C") -> Result:
     return a.ravel(order)
 
 
-@implements("transpose", "permute_dims")
-def numpy_transpose(a: Operand, axes: AxisLike = None) -> Result:
-    return a.transpose(axes)
+implements("transpose", "permute_dims")(lambda a, axes=None: a.transpose(axes))
 
 
 @implements("broadcast_arrays", mats=0)
@@ -129,14 +125,8 @@ def numpy_broadcast_arrays(*args: Operand, subok: bool = False) -> Result:
     return np.broadcast_arrays(*map(np.asarray, args), subok=subok)
 
 
-@implements("real")
-def numpy_real(val: Operand) -> Result:
-    return val.real if val.dtype.kind == "c" else val.over(val.layout)
-
-
-@implements("imag")
-def numpy_imag(val: Operand) -> Result:
-    return val.imag
+implements("real")(lambda val: val.real if val.dtype.kind == "c" else val.over(val.layout))
+implements("imag")(lambda val: val.imag)
 
 
 # Numbers at equal distances

@@ -76,19 +76,13 @@ def _rounded_there(a: Operand, decimals: int) -> Result:
     return complex_of(*parts)
 
 
-@implements("isposinf", of_many=True)
-def numpy_isposinf(x: Operand, out: Operand = None) -> Result:
-    return _is_infinity(x, np.inf, out)
-
-
-@implements("isneginf", of_many=True)
-def numpy_isneginf(x: Operand, out: Operand = None) -> Result:
-    return _is_infinity(x, -np.inf, out)
-
-
 def _is_infinity(x: Operand, infinity: float, out: Operand) -> Result:
     leave_if(x.dtype.char not in _FLOATS or not is_mat_or_none(out))
     return elementwise.equal(x, infinity, out=out)
+
+
+implements("isposinf", of_many=True)(lambda x, out=None: _is_infinity(x, np.inf, out))
+implements("isneginf", of_many=True)(lambda x, out=None: _is_infinity(x, -np.inf, out))
 
 
 @implements("fix", on_device=1)
@@ -215,16 +209,6 @@ def _angle(z: Mat, deg: bool) -> Mat:
     return found * (180 / np.pi) if deg else found
 
 
-@implements("isreal", of_many=True)
-def numpy_isreal(x: Operand) -> Result:
-    return _compared(elementwise.equal, True, x)
-
-
-@implements("iscomplex", of_many=True)
-def numpy_iscomplex(x: Operand) -> Result:
-    return _compared(elementwise.not_equal, False, x)
-
-
 @in_tiles
 def _compared(compare: Function, of_real: bool, x: Operand) -> Result:
     """Compare the imaginary parts with 0; `of_real` is the result for those of real numbers."""
@@ -232,6 +216,10 @@ def _compared(compare: Function, of_real: bool, x: Operand) -> Result:
         return compare(imaginary_part(x), 0)
     leave_if(x.dtype.kind not in "biuf")
     return form_of_result(x.shape, _BOOL).new(x.device_enabled, of_real)
+
+
+implements("isreal", of_many=True)(lambda x: _compared(elementwise.equal, True, x))
+implements("iscomplex", of_many=True)(lambda x: _compared(elementwise.not_equal, False, x))
 
 
 @implements("real_if_close", on_device=1)

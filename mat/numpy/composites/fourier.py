@@ -179,16 +179,10 @@ def _fits(name: str, a: Operand, lengths: Operand, axes: Ints, norm: str | None)
     return different and bool(a.size) and min(lengths) > 0 and prod(lengths) >= SHORT
 
 
-@implements("fft.fftfreq", mats=0)
-def numpy_fftfreq(n: int, d: Operand = 1.0, device: DeviceLike = None, *,
-                  dtype: DTypeLike = None) -> Result:
-    return _frequencies(np.fft.fftfreq, n, d, device, dtype)
-
-
-@implements("fft.rfftfreq", mats=0)
-def numpy_rfftfreq(n: int, d: Operand = 1.0, device: DeviceLike = None, *,
-                   dtype: DTypeLike = None) -> Result:
-    return _frequencies(np.fft.rfftfreq, n, d, device, dtype)
+implements("fft.fftfreq", mats=0)(lambda n, d=1.0, device=None, *, dtype=None: _frequencies(
+    np.fft.fftfreq, n, d, device, dtype))
+implements("fft.rfftfreq", mats=0)(lambda n, d=1.0, device=None, *, dtype=None: _frequencies(
+    np.fft.rfftfreq, n, d, device, dtype))
 
 
 def _frequencies(function: Function, n: int, d: Operand, device: DeviceLike,

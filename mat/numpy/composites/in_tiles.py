@@ -55,7 +55,8 @@ def in_blocks(function: Function) -> Function:
     """Return a function of Mats and numbers that the host computes as in a block of `mat.fused`, if
     their elements are more than its caches keep from one operation to the next.
     """
-    return _fused_if(_are_many, function)
+    return _fused_if(lambda operands: in_use() is CPU and any(
+        isinstance(x, Mat) and x.size >= _MANY for x in operands), function)
 
 
 def in_lines(function: Function) -> Function:
@@ -101,10 +102,6 @@ def _limit_for(*operands: Operand) -> int | None:
     if limit is None or _TIMES * span_bytes(*operands) <= limit or _is_a_part():
         return None
     return limit
-
-
-def _are_many(operands: Arguments) -> bool:
-    return in_use() is CPU and any(isinstance(x, Mat) and x.size >= _MANY for x in operands)
 
 
 def _are_large(operands: Arguments) -> bool:

@@ -57,9 +57,8 @@ def numpy_linalg_cholesky(a: Operand, /, *, upper: bool = False) -> Result:
     return _adjoint(linalg.cholesky(_adjoint(a))).copy() if upper else linalg.cholesky(a)
 
 
-@implements("linalg.slogdet", on_device=1)
-def numpy_linalg_slogdet(a: Operand) -> Result:
-    return named(np.linalg.slogdet, *_sign_and_log(matrices(a, square=True)))
+implements("linalg.slogdet", on_device=1)(lambda a: named(
+    np.linalg.slogdet, *_sign_and_log(matrices(a, square=True))))
 
 
 @implements("linalg.det", on_device=1)
@@ -231,9 +230,7 @@ def numpy_linalg_svd(a: Operand, full_matrices: bool = True, compute_uv: bool = 
     return named(np.linalg.svd, *_svd(a, bool(full_matrices)))
 
 
-@implements("linalg.svdvals", on_device=1)
-def numpy_linalg_svdvals(x: Operand, /) -> Result:
-    return singular_values(matrices(x))
+implements("linalg.svdvals", on_device=1)(lambda x, /: singular_values(matrices(x)))
 
 
 @implements("linalg.matrix_rank", on_device=1)
@@ -336,14 +333,10 @@ def _is_lower(uplo: Operand) -> bool:
     return uplo in "Ll"
 
 
-@implements("linalg.eigh", on_device=1)
-def numpy_linalg_eigh(a: Operand, UPLO: str = "L") -> Result:  # noqa: N803  # NumPy's name
-    return named(np.linalg.eigh, *_eigh(matrices(a, True), _is_lower(UPLO)))
-
-
-@implements("linalg.eigvalsh", on_device=1)
-def numpy_linalg_eigvalsh(a: Operand, UPLO: str = "L") -> Result:  # noqa: N803  # NumPy's name
-    return _eigvalsh(matrices(a, True), _is_lower(UPLO))
+implements("linalg.eigh", on_device=1)(lambda a, UPLO="L": named(  # noqa: N803  # NumPy's name
+    np.linalg.eigh, *_eigh(matrices(a, True), _is_lower(UPLO))))
+implements("linalg.eigvalsh", on_device=1)(
+    lambda a, UPLO="L": _eigvalsh(matrices(a, True), _is_lower(UPLO)))  # noqa: N803
 
 
 @implements("linalg.eigvals", on_device=1)

@@ -91,11 +91,6 @@ def numpy_vdot(a: Operand, b: Operand, /) -> Result:
     return products.matmul(a, b)
 
 
-@implements("linalg.tensordot", mats=0)
-def numpy_linalg_tensordot(x1: Operand, x2: Operand, /, *, axes: AxesLike = 2) -> Result:
-    return numpy_tensordot(x1, x2, axes)
-
-
 @implements("tensordot", mats=0)
 def numpy_tensordot(a: Operand, b: Operand, axes: AxesLike = 2) -> Result:
     a, b = as_mats([a, b])
@@ -109,6 +104,10 @@ def numpy_tensordot(a: Operand, b: Operand, axes: AxesLike = 2) -> Result:
     product = products.matmul(_as_matrix(a, (*kept_a, *of_a), (prod(rows), length)),
                             _as_matrix(b, (*of_b, *kept_b), (length, prod(columns))))
     return product.reshape(rows + columns)
+
+
+implements("linalg.tensordot", mats=0)(
+    lambda x1, x2, /, *, axes=2: numpy_tensordot(x1, x2, axes))
 
 
 def _contracted_axes(axes: AxesLike, a: Mat, b: Mat) -> tuple[Axes, Axes]:
@@ -187,9 +186,8 @@ def numpy_cross(a: Operand, b: Operand, axisa: int = -1, axisb: int = -1, axisc:
     return stack(parts, k)
 
 
-@implements("linalg.cross", on_device=2)
-def numpy_linalg_cross(x1: Operand, x2: Operand, /, *, axis: int = -1) -> Result:
-    return numpy_cross(x1, x2, axis=axis)
+implements("linalg.cross", on_device=2)(
+    lambda x1, x2, /, *, axis=-1: numpy_cross(x1, x2, axis=axis))
 
 
 @implements("kron", mats=0)

@@ -186,14 +186,8 @@ def _together(*shapes: Ints) -> Ints:
         raise LeftToNumPy from None
 
 
-@implements("putmask")
-def numpy_putmask(a: Operand, /, mask: Operand, values: Operand) -> None:
-    _masked(a, mask, values, True)
-
-
-@implements("place")
-def numpy_place(arr: Operand, mask: Operand, vals: Operand) -> None:
-    _masked(arr, mask, vals, False)
+implements("putmask")(lambda a, /, mask, values: _masked(a, mask, values, True))
+implements("place")(lambda arr, mask, vals: _masked(arr, mask, vals, False))
 
 
 def _masked(x: Mat, mask: Operand, values: Operand, by_place: bool) -> None:
@@ -425,9 +419,7 @@ def numpy_nonzero(a: Operand) -> Result:
     return (at, *found[::-1])
 
 
-@implements("flatnonzero", of_many=True)
-def numpy_flatnonzero(a: Operand) -> Result:
-    return gathering.positions_of(selecting.is_true(a))
+implements("flatnonzero", of_many=True)(lambda a: gathering.positions_of(selecting.is_true(a)))
 
 
 @implements("argwhere", of_many=True)
@@ -445,19 +437,11 @@ def _by_shape(function: Callable[..., tuple[Array, ...]], arr: Operand, *others:
     return tuple(map(adopted, found))
 
 
-@implements("tril_indices_from", on_device=1)
-def numpy_tril_indices_from(arr: Operand, k: int = 0) -> Result:
-    return _by_shape(np.tril_indices_from, arr, k)
-
-
-@implements("triu_indices_from", on_device=1)
-def numpy_triu_indices_from(arr: Operand, k: int = 0) -> Result:
-    return _by_shape(np.triu_indices_from, arr, k)
-
-
-@implements("diag_indices_from", on_device=1)
-def numpy_diag_indices_from(arr: Operand) -> Result:
-    return _by_shape(np.diag_indices_from, arr)
+implements("tril_indices_from", on_device=1)(
+    lambda arr, k=0: _by_shape(np.tril_indices_from, arr, k))
+implements("triu_indices_from", on_device=1)(
+    lambda arr, k=0: _by_shape(np.triu_indices_from, arr, k))
+implements("diag_indices_from", on_device=1)(lambda arr: _by_shape(np.diag_indices_from, arr))
 
 
 def _shape(value: Operand) -> Ints:

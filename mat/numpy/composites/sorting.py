@@ -373,15 +373,11 @@ def numpy_isin(element: Mat, test_elements: Mat, assume_unique: bool = False,
     return member(element, _as_vector(test_elements), bool(invert))
 
 
-@implements("in1d", on_device=2)
-def numpy_in1d(ar1: Mat, ar2: Mat, assume_unique: bool = False, invert: bool = False,
-               *, kind: Operand = None) -> Result:
-    return numpy_isin(_as_vector(ar1), ar2, assume_unique, invert, kind=kind)
-
-
-@implements("union1d", on_device=2)
-def numpy_union1d(ar1: Mat, ar2: Mat) -> Result:
-    return Different(concat([_as_vector(ar1), _as_vector(ar2)]), True, False).values()
+implements("in1d", on_device=2)(
+    lambda ar1, ar2, assume_unique=False, invert=False, *, kind=None: numpy_isin(
+        _as_vector(ar1), ar2, assume_unique, invert, kind=kind))
+implements("union1d", on_device=2)(lambda ar1, ar2: Different(
+    concat([_as_vector(ar1), _as_vector(ar2)]), True, False).values())
 
 
 @implements("setdiff1d", on_device=2)

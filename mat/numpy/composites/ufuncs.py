@@ -174,9 +174,8 @@ def vecmat(x: Operand, y: Operand) -> Result:
     return _without(products.matmul(_as_row(conjugated(x)), y), -2)
 
 
-@implements("linalg.vecdot", on_device=2)
-def numpy_linalg_vecdot(x1: Operand, x2: Operand, /, *, axis: int = -1) -> Result:
-    return vecdot(*(with_axis_moved(m, one_axis(m, axis), -1) for m in (x1, x2)))
+implements("linalg.vecdot", on_device=2)(lambda x1, x2, /, *, axis=-1: vecdot(
+    *(with_axis_moved(m, one_axis(m, axis), -1) for m in (x1, x2))))
 
 
 def _are_vectors(x: Operand, y: Operand) -> bool:

@@ -297,15 +297,11 @@ class Declaration(Calls):
         """Raise `DTypeError` unless operand `k`, not a Mat, is a number where one is allowed."""
         name, value = self.positional[k], args[k]
         if self.roles[name].or_number:
-            check_operand(value, self._first_dtype(args), name)
+            first = next(args[j] for j in self.operands if isinstance(args[j], Mat))
+            check_operand(value, first.element_type, name)
             return
         raise DTypeError(f"{name} of {self.__name__} must be a Mat, got {type(value).__name__}; "
                          f"mat.from_numpy(a) wraps an array without copying, mat.array(obj) copies")
-
-    def _first_dtype(self, args: Arguments) -> DType:
-        """Return the dtype of the first Mat, for checking numbers among the operands."""
-        mats = (args[k] for k in self.operands if isinstance(args[k], Mat))
-        return next(mats).element_type
 
     # Documentation
 

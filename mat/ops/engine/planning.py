@@ -106,7 +106,8 @@ def make_plan(operation: Declaration, implementation: Implementation, args: Argu
     function = implementation.function
     operands = tuple(_planned(operation, k, args, kwargs) for k in operation.operands)
     if not device.computes:
-        return _plan_of(operation, implementation._replace(bare=True), _nothing, facet, operands)
+        return _plan_of(operation, implementation._replace(bare=True), lambda *_, **__: True, facet,
+                        operands)  # copies only
     if implementation.prepares:
         positions = *operation.operands, *operation.settings
         function = function(made_for.engine, *(args[k] for k in positions), **kwargs)
@@ -124,11 +125,6 @@ def make_plan(operation: Declaration, implementation: Implementation, args: Argu
         plan.arm(kernel, operation.at_numbers, any(
             operand.form is not None and operand.form.dtype.kind == "c" for operand in operands))
     return plan
-
-
-def _nothing(*_: object, **__: object) -> bool:
-    """Compute nothing: the implementation of every operation in a plan of copies."""
-    return True
 
 
 def _is_only_of_host(operation: Any) -> bool:

@@ -214,12 +214,8 @@ def pick(mask: Input, starts: Input, x: Input, out: Output) -> None:
     """Copy to `out` the items of `x` for which the packed `mask` of its first axes is true."""
 
 
-def _fits_pick(mask: Mat, starts: Mat, x: Mat, out: Mat) -> bool:
-    packed = all(m.layout.contiguous for m in (mask, starts, out))
-    return packed and _fits_device(mask, x)
-
-
-pick.prepare("cuda", dtypes=EVERY, when=_fits_pick)(
+pick.prepare("cuda", dtypes=EVERY, when=lambda mask, starts, x, out: (
+    all(m.layout.contiguous for m in (mask, starts, out)) and _fits_device(mask, x)))(
     lambda cuda, mask, starts, x, out: cuda.prepare_pick(mask, x))
 
 

@@ -99,12 +99,10 @@ def _declare(name: str, doc: str, indices: bool) -> MatOp:
     kernel.result_of = lambda x, out, axis, descending, stable: (
         x.layout.shape, _INDICES if indices else x.dtype)
     kernel.on("array", bare=True)(sort_by_numpy)
-    kernel.prepare("cuda", dtypes=ON_DEVICE, when=_fits_device)(prepare)
+    kernel.prepare("cuda", dtypes=ON_DEVICE, when=lambda x, out: (
+        x.ndim <= DEVICE_RANK and max(x.shape, default=0) < _LONGEST and not overlap(x, out)))(
+            prepare)
     return kernel
-
-
-def _fits_device(x: Mat, out: Mat) -> bool:
-    return x.ndim <= DEVICE_RANK and max(x.shape, default=0) < _LONGEST and not overlap(x, out)
 
 
 _sort = _declare("sort", "Write the elements of x in ascending or descending order along `axis`.",

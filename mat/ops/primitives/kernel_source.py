@@ -187,7 +187,9 @@ class KernelSource(NamedTuple):
         for x in self.mats:
             if x.name == name:
                 return at
-            at += _RAW_FACTS if x.declared.raw else _window_facts(x.declared)
+            # of a window: lengths, strides, and where a tile begins
+            window = 2 * len(x.declared.radii) + 1 if x.declared.radii else 0
+            at += _RAW_FACTS if x.declared.raw else window
         return at
 
     # C
@@ -427,11 +429,6 @@ def _moved(outside: str, j: int, length: str, value: str) -> str:
     if outside in OUTSIDE:
         return f"d{j} = mat_{outside}(c{j} + d{j}, {length}) - c{j}; "
     return f"if (c{j} + d{j} < 0 || c{j} + d{j} >= {length}) return ({value}){outside}; "
-
-
-def _window_facts(declared: Declared) -> int:
-    """Return the count of facts on a window: lengths, strides, and where a tile begins."""
-    return 2 * len(declared.radii) + 1 if declared.radii else 0
 
 
 def is_single(char: str) -> bool:

@@ -37,14 +37,9 @@ def select(condition: Input, a: Input, b: Input, out: Output) -> None:
                          f"{condition.dtype}, {a.dtype}, {b.dtype} and {out.dtype}")
 
 
-def _fits_host(*operands: Mat) -> bool:
-    """Return whether the compiled kernels can step along the axes, and nothing overlaps."""
-    out = operands[-1]
-    return few_axes(out) and not any(must_copy(x, out) for x in operands[:-1])
-
-
 select.cut_by(by_elements(select))
-select.prepare("foreign", dtypes=compiled(EVERY), when=_fits_host)(
+select.prepare("foreign", dtypes=compiled(EVERY), when=lambda condition, a, b, out: (
+    few_axes(out) and not any(must_copy(x, out) for x in (condition, a, b))))(
     lambda cpu, condition, a, b, out: cpu.prepare_select(condition, a, b, out))
 select.prepare("cuda", dtypes=EVERY, when=apart)(
     lambda cuda, condition, a, b, out: cuda.prepare_select(condition, a, b, out))
@@ -141,19 +136,14 @@ def replace_nan(x: Input, y: InputOrNumber, out: Output) -> None:
     check_out(np.maximum, out, x, y)
 
 
-def _of_floats(x: Mat, y: Operand, out: Mat) -> bool:
-    """Return whether all Mats have one inexact dtype, and kernels can compute with them."""
-    dtype = out.element_type
-    return dtype.char in INEXACT and apart(x, y, out) and all(
-        v.element_type is dtype for v in (x, y) if isinstance(v, Mat))
-
-
 replace_nan.cut_by(by_elements(replace_nan))
 replace_nan.result_of = lambda x, y, out: (
     broadcast_shapes([v.layout.shape for v in (x, y) if isinstance(v, Mat)]), x.element_type)
 replace_nan.prepare("foreign", dtypes=compiled(REAL_TYPES), when=of_one_dtype)(
     lambda cpu, x, y, out: cpu.prepare_elementwise("replace_nan", x, y, out))
-replace_nan.prepare("cuda", dtypes=EVERY, when=_of_floats)(
+replace_nan.prepare("cuda", dtypes=EVERY, when=lambda x, y, out: (
+    out.element_type.char in INEXACT and apart(x, y, out)
+    and all(v.element_type is out.element_type for v in (x, y) if isinstance(v, Mat))))(
     lambda cuda, x, y, out: cuda.prepare_elementwise("replace_nan", x, y, out))
 
 
