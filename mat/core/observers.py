@@ -296,8 +296,6 @@ class Computation:
     end, and of its duration if it succeeds.
     """
 
-    __slots__ = ("begin", "begun", "memory", "operation")
-
     def __init__(self, operation: str, memory: str) -> None:
         self.operation = operation
         self.memory = memory
@@ -357,8 +355,6 @@ Kind = TypeVar("Kind", bound=Observer)
 
 class _Observed:
     """An observer for the time of a block, or of the process if `thread` is 0."""
-
-    __slots__ = ("observer", "thread")
 
     def __init__(self, observer: Observer, thread: int) -> None:
         self.observer: Observer = observer

@@ -240,8 +240,6 @@ def long_vectors(verb: str, letter: str, n: int, vectors: int,
 class VectorSum:
     """A sum over one or two vectors, called with values of the foreign facet."""
 
-    __slots__ = ("blocks", "frame", "kernel", "otherwise", "verb")
-
     def __init__(self, verb: str, precision: str, n: int, otherwise: Function) -> None:
         name = {"nrm2": "squares", "vdot": "dot"}.get(verb, verb)
         self.verb: str = verb

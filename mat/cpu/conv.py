@@ -353,8 +353,6 @@ def prepare_to_x(axes: Windows, yd: Presented, w: Presented, xd: Presented) -> C
 class WorkMemory:
     """Memory as a kernel's operand."""
 
-    __slots__ = ("address", "memory")
-
     def __init__(self, memory: CData) -> None:
         self.memory: CData = memory
         self.address: int = int(ffi.cast("uintptr_t", self.memory))

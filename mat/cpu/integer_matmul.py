@@ -66,8 +66,6 @@ class Frame(NamedTuple):
 class IntegerMatmul:
     """A product ``C <- alpha A B + beta C`` of stacks; call it with A, B, C, or `gemm` with all."""
 
-    __slots__ = ("form", "frames", "integer", "options", "swapped")
-
     def __init__(self, form: MatmulForm, **options: int) -> None:
         (m, n, k), a, b, c, batch = form
         self.swapped: bool = n <= 4 and n < m  # rather few rows than few columns: tiles are wide

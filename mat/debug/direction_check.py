@@ -50,23 +50,6 @@ from .snapshot import PoisonedOutput, Snapshot, described, storage_of, view_of, 
 class WatchedAccess:
     """One access that is watched, from its beginning on."""
 
-    __slots__ = (
-        "_snapshot",
-        "alone",
-        "blind",
-        "fresh",
-        "is_export",
-        "loose",
-        "nested",
-        "operation",
-        "original",
-        "own",
-        "poisoned",
-        "record",
-        "storage",
-        "value",
-    )
-
     def __init__(self, record: AccessRecord, alone: bool) -> None:
         self.original: AccessRecord = record
         # an export may end in another thread while it is compared

@@ -58,8 +58,6 @@ FEW = 4096  # bytes that are zeros where the host reads them: numbers by which i
 class PlannedBlock:
     """A handle without memory."""
 
-    __slots__ = ("__weakref__", "line", "nbytes", "room", "tick")
-
     def __init__(self, nbytes: int) -> None:
         self.nbytes = self.room = nbytes
 

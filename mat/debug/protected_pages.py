@@ -380,8 +380,6 @@ _ALLOCATOR = """
 class Place:
     """A line of the program, as it is when this is made."""
 
-    __slots__ = ("file", "line")
-
     def __init__(self, file: str = "", line: int = 0) -> None:
         self.file, self.line = file, line
 
@@ -407,8 +405,6 @@ def place_of(frame: FrameType | None) -> Place:
 
 class Guarded:
     """The memory of one array: `nbytes` from `start` on, in pages from `first` to `stop`."""
-
-    __slots__ = ("first", "found", "guards", "made", "nbytes", "start", "stop")
 
     def __init__(self, size: int, notify: Callable[[Guarded, Pages], None]) -> None:
         self.found = False  # a write beside it

@@ -165,8 +165,6 @@ def window(record: AccessRecord) -> tuple[int, int]:
 class Snapshot:
     """The elements in the window of an access at some time, or their digest if they are many."""
 
-    __slots__ = ("digest", "kept", "now", "record", "start", "stop")
-
     def __init__(self, record: AccessRecord) -> None:
         self.record: AccessRecord = record
         self.start: int
@@ -211,8 +209,6 @@ class Snapshot:
 
 class PoisonedOutput:
     """A storage that was filled with poison for a block that promised to overwrite all of it."""
-
-    __slots__ = ("before", "record")
 
     def __init__(self, record: AccessRecord) -> None:
         storage = storage_of(record)

@@ -318,8 +318,6 @@ def _capsule_of(obj: Operand, where: Pair, *, stream: int | None = None,
 class _Imported:
     """The memory of a capsule, and the layout of the elements in it."""
 
-    __slots__ = ("address", "copied", "dtype", "layout", "owner", "size", "writable")
-
     def __init__(self, capsule: Capsule, kinds: tuple[int, ...]) -> None:
         self.owner, (address, shape, strides, device, kind, flags) = take_capsule(capsule)
         self.dtype = dtype_of(*kind)

@@ -58,8 +58,6 @@ class _CopyAhead(Prefetch):
 class Batches(Generic[B]):
     """What `batches` returns. Each iteration is an epoch; ``len()`` is the number of batches."""
 
-    __slots__ = ("_device", "_mats", "_rng", "size")
-
     def __init__(self, mats: Part, size: int, rng: Rng | None, device: Device | None) -> None:
         self._mats = mats
         self._rng = rng

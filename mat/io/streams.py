@@ -40,8 +40,6 @@ _COPYING_TYPES = (io.BufferedWriter, io.BufferedRandom, io.BytesIO)
 class Progress:
     """A count of bytes that is reported to a callback; if that is True, to a bar with a `name`."""
 
-    __slots__ = ("callback", "done", "total")
-
     def __init__(self, callback: Callback | None, name: str = "load", total: int = 0) -> None:
         if not (callback is None or isinstance(callback, bool) or callable(callback)):
             raise DTypeError("progress is a function of bytes done and bytes in all, True for a "
@@ -130,8 +128,6 @@ def writing(file: File | Stream) -> Iterator[Stream]:
 
 class Source:
     """A file that is read in order; ``left`` are the bytes to its end, if known."""
-
-    __slots__ = ("_peeked", "crc", "file", "kept", "left", "name", "progress")
 
     def __init__(self, file: Stream, name: str, left: int | None = None) -> None:
         self.file: Stream = file

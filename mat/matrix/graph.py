@@ -29,8 +29,6 @@ from .mat import Mat
 class Operand:
     """A view of an argument, or another Mat, and the direction of its use."""
 
-    __slots__ = ("argument", "direction", "dtype", "layout", "shift", "view")
-
     def __init__(self, view: Mat, direction: Direction, mats: Sequence[Mat]) -> None:
         self.direction: Direction = direction
         self.layout: Layout = view.layout
@@ -56,8 +54,6 @@ class Operand:
 
 class _Needs:
     """How one view of a storage is used by all accesses together."""
-
-    __slots__ = ("reads", "view", "writes")
 
     def __init__(self, view: Mat, reads: bool = False, writes: bool = False) -> None:
         self.view: Mat = view
@@ -140,8 +136,6 @@ def are_covered(uses: Sequence[Use], accesses: Sequence[Use]) -> bool:
 class Returned:
     """The result of a function, as far as it can be reproduced for other arguments."""
 
-    __slots__ = ("argument", "operand", "parts", "value")
-
     def __init__(self, value: Any, mats: Sequence[Mat], name: str) -> None:
         self.value: Any = value  # or the type of `parts`
         self.parts: list[Returned] | None = None
@@ -177,8 +171,6 @@ IDLE = 64  # calls without one of them, after which another may replace it
 class Recording:
     """The launches of a call with Mats at certain addresses."""
 
-    __slots__ = ("launches", "returned", "used")
-
     def __init__(self, launches: Launches, returned: Returned) -> None:
         self.launches: Launches = launches
         self.returned: Returned = returned
@@ -187,8 +179,6 @@ class Recording:
 
 class _LastCall:
     """Layouts of the last call's arguments and operands, as long as they live."""
-
-    __slots__ = ("__weakref__", "seen", "views")
 
     def __init__(self) -> None:
         self.seen: list[tuple[ref[Mat], object, object]] = []
@@ -215,8 +205,6 @@ class _LastCall:
 
 class _Kind:
     """Knowledge of calls with arguments of certain forms on a device."""
-
-    __slots__ = ("calls", "last", "operands", "recent", "recordings", "rooms")
 
     def __init__(self, operands: list[Operand], rooms: list[int]) -> None:
         self.operands: list[Operand] = operands

@@ -193,8 +193,6 @@ def stamps_of(address: int, nbytes: int) -> tuple[Stamps, bool]:
 class Seen:
     """The stamps of memory at its last exchange with other memories."""
 
-    __slots__ = ("block", "known", "process", "shift", "source", "stamps")
-
     def __init__(self, source: Stamps, nbytes: int) -> None:
         self.source: Stamps = source
         self.block: int = source.block

@@ -48,8 +48,6 @@ def programs() -> Iterator[Program]:
 class Aligned:
     """A kernel with a variant from `make` for each alignment; None has nothing to do."""
 
-    __slots__ = ("make", "numbers", "operands", "variants")
-
     def __init__(self, make: Callable[[int, int], CudaKernel | None]) -> None:
         self.make: Callable[[int, int], CudaKernel | None] = make
         self.variants: dict[tuple[int, int], CudaKernel | None] = {}

@@ -31,6 +31,7 @@ from ..kernels.integer_matmul import prepare_scale
 from ..runtime.blocks import At
 from ..runtime.gpu import Gpu
 from ..runtime.kernel import CudaKernel
+from . import cublas_table as table
 from .cublas import (
     HANDLES,
     LIMIT,
@@ -44,17 +45,6 @@ from .cublas import (
     beta_of,
     ffi,
     lowest,
-)
-from .cublas_table import (
-    COMPUTE_32F,
-    COMPUTE_32I,
-    COMPUTE_FLOAT32,
-    DATA,
-    DIAG,
-    FILL,
-    GEMM_DEFAULT,
-    OP,
-    SIDE,
 )
 
 # The products that cublasGemmEx sums in float32 or int32: types of operands and result.
@@ -204,7 +194,7 @@ def prepare_gemv(letter: str, form: GemvForm, x: Layout, y: Layout) -> FactoredP
     (x_low, incx), (y_low, incy) = lowest(letter, x), lowest(letter, y)
     reported: dict[str, object] = {**form._asdict(), "incx": incx, "incy": incy}
     call = CublasRoutine("gemv", letter, (m, n, lda, incx, incy), reported)
-    return _VectorProduct(call, letter, False, (OP[trans], m, n, lda, incx, incy),
+    return _VectorProduct(call, letter, False, (table.OP[trans], m, n, lda, incx, incy),
                           (0, x_low, y_low))
 
 
@@ -281,7 +271,7 @@ def _gemm(kind: str, form: GemmForm, stack: Stack | None) -> Function:
 
 def _sizes(form: GemmForm) -> Ints:
     """Return the operations, m, n, k, and leading dimensions."""
-    return (OP[form.trans_a], OP[form.trans_b], *form.sizes, *form.leading)
+    return (table.OP[form.trans_a], table.OP[form.trans_b], *form.sizes, *form.leading)
 
 
 def _steps(form: GemmForm, stack: Stack | None) -> tuple[Ints, Ints, Ints, Ints]:
@@ -328,10 +318,10 @@ class _Ex(NamedTuple):
 
 def _ex(kind: str) -> _Ex:
     one, out = EX.get(kind, (kind, kind))
-    types = DATA[one], DATA[out]
+    types = table.DATA[one], table.DATA[out]
     if one == "b":
-        return _Ex("i", types, COMPUTE_32I, 4)
-    compute = COMPUTE_FLOAT32[float32_products()] if one == "f" else COMPUTE_32F
+        return _Ex("i", types, table.COMPUTE_32I, 4)
+    compute = table.COMPUTE_FLOAT32[float32_products()] if one == "f" else table.COMPUTE_32F
     return _Ex("f", types, compute, 1)
 
 
@@ -350,7 +340,8 @@ class _TypedProduct(FactoredProduct):
         call = CublasRoutine("GemmEx" if stack is None else "GemmStridedBatchedEx", "",
                              (*form.sizes, *form.leading, *(stack or ())),
                              {**form.reported(), **count, "kind": kind})
-        super().__init__(call, letter, form.swap, (*_sizes(form), *types, compute, GEMM_DEFAULT))
+        super().__init__(call, letter, form.swap,
+                         (*_sizes(form), *types, compute, table.GEMM_DEFAULT))
         self.steps: tuple[Ints, Ints, Ints, Ints] = _steps(form, stack)
 
     def arguments(self, alpha: Number, a: int, b: int, beta: Number, c: int) -> Arguments:
@@ -545,7 +536,8 @@ def prepare_syrk(letter: str, form: SyrkForm) -> Function:
         return prepare_scale(letter, (n, n), (ldc, 1), at=1, number=1,
                              triangle=triangle).bind((1, 3), (0, 2))
     call = CublasRoutine("syrk", letter, (n, k, lda, ldc), form._asdict())
-    first, second, fill, op = alpha_of(letter), beta_of(letter), FILL[uplo], OP[trans]
+    first, second = alpha_of(letter), beta_of(letter)
+    fill, op = table.FILL[uplo], table.OP[trans]
 
     def syrk(alpha: Number, a: DeviceOperand, beta: Number, c: DeviceOperand) -> None:
         call(c.gpu, fill, op, n, k, first(alpha), a.address, lda, second(beta), c.address, ldc)
@@ -556,7 +548,7 @@ def prepare_trsm(letter: str, form: TrsmForm) -> Function:
     """Prepare ``B <- alpha op(A)^-1 B``, or for side R ``B op(A)^-1``, of ``(alpha, a, b)``."""
     side, uplo, trans, diag, m, n, lda, ldb = form
     call, factor = CublasRoutine("trsm", letter, (m, n, lda, ldb), form._asdict()), alpha_of(letter)
-    flags = SIDE[side], FILL[uplo], OP[trans], DIAG[diag]
+    flags = table.SIDE[side], table.FILL[uplo], table.OP[trans], table.DIAG[diag]
 
     def trsm(alpha: Number, a: DeviceOperand, b: DeviceOperand) -> None:
         call(b.gpu, *flags, m, n, factor(alpha), a.address, lda, b.address, ldb)

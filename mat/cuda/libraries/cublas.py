@@ -31,19 +31,7 @@ from ...support.dtypes import BY_CHAR
 from ...support.types import Arguments, CData, Function, Number
 from ..runtime.blocks import At, DeviceBlock
 from ..runtime.gpu import DriverObject, Gpu
-from .cublas_table import (
-    ALLOC_FAILED,
-    DEFAULT_MATH,
-    NOT_SUPPORTED,
-    POINTER_MODE_DEVICE,
-    POINTER_MODE_HOST,
-    WHOLE_SUMS,
-    CublasFunction,
-    declarations,
-    functions,
-    routine,
-    symbol,
-)
+from . import cublas_table as table
 
 LIMIT = 2**31 - 1  # the most that functions with sizes of 32 bits count to; others have 64
 MOST = 1 << 14  # matrices of a stack that a call gets
@@ -79,10 +67,10 @@ class NotSupportedError(Exception):
 class Library:
     """A library of NVIDIA's with functions of a table: a call returns it, loaded by the first."""
 
-    def __init__(self, title: str, table: Callable[[], Iterable[CublasFunction]],
+    def __init__(self, title: str, functions: Callable[[], Iterable[table.CublasFunction]],
                  name: str = "") -> None:
         self.title = title  # such as cuBLAS
-        self.table = table
+        self.functions = functions
         self.name = name or title.lower()
         self.forget()
 
@@ -99,7 +87,7 @@ class Library:
 
     def load(self) -> CData:
         """Load the library as `__call__` does, also if it was loaded before."""
-        ffi.cdef(declarations(self.table()), override=True)  # it may have failed before
+        ffi.cdef(table.declarations(self.functions()), override=True)  # it may have failed before
         variable = f"MAT_{self.name.upper()}"
         path = os.environ.get(variable)
         try:
@@ -120,7 +108,7 @@ class Library:
         return self.reason
 
 
-library = Library("cuBLAS", functions)
+library = Library("cuBLAS", table.functions)
 
 
 def text_of(status: int) -> str:
@@ -154,7 +142,7 @@ def named_by(prefix: str, names: Sequence[str]) -> Callable[[int], str]:
     return lambda status: f"{prefix}{names[status] if status < len(names) else '?'} ({status})"
 
 
-STATUSES = Statuses("cuBLAS", ALLOC_FAILED, NOT_SUPPORTED, text_of)
+STATUSES = Statuses("cuBLAS", table.ALLOC_FAILED, table.NOT_SUPPORTED, text_of)
 check = STATUSES.check
 
 
@@ -177,7 +165,8 @@ class Handles(dict[Gpu, Handle]):
 
     statuses: ClassVar[Statuses] = STATUSES
 
-    def __init__(self, mode: int = POINTER_MODE_HOST, captured: Handles | None = None) -> None:
+    def __init__(self, mode: int = table.POINTER_MODE_HOST,
+                 captured: Handles | None = None) -> None:
         self.mode = mode
         self.captured: Handles | None = captured
         self.lock: threading.Lock = threading.Lock()
@@ -198,7 +187,7 @@ class Handles(dict[Gpu, Handle]):
             handle = self.create(gpu, lib.cublasCreate_v2)
             check(lib.cublasSetStream_v2(handle, int(self.stream_of(gpu))), "the stream of cuBLAS")
             check(lib.cublasSetPointerMode_v2(handle, self.mode), "the pointer mode of cuBLAS")
-            check(lib.cublasSetMathMode(handle, DEFAULT_MATH | WHOLE_SUMS),
+            check(lib.cublasSetMathMode(handle, table.DEFAULT_MATH | table.WHOLE_SUMS),
                   "the math mode of cuBLAS")
         return handle
 
@@ -233,7 +222,7 @@ class CapturedHandles(Handles):
 
 
 HANDLES, ON_DEVICE = (Handles(mode, CapturedHandles(mode))
-                      for mode in (POINTER_MODE_HOST, POINTER_MODE_DEVICE))
+                      for mode in (table.POINTER_MODE_HOST, table.POINTER_MODE_DEVICE))
 _workspaces: dict[Gpu, weakref.ref[DeviceBlock]] = {}
 
 
@@ -274,8 +263,6 @@ class Routine:
     observers are notified of; None if they are not.
     """
 
-    __slots__ = ("function", "handles", "name", "reported")
-
     def __init__(self, name: str, function: CData, reported: dict[str, object] | None,
                  handles: Handles) -> None:
         self.name: str = name
@@ -310,13 +297,11 @@ class Routine:
 class CublasRoutine(Routine):
     """A verb of cuBLAS for elements of a dtype character, and sizes that 32 bits hold or not."""
 
-    __slots__ = ("long",)
-
     def __init__(self, verb: str, letter: str, sizes: Ints, reported: dict[str, object],
                  handles: Handles = HANDLES) -> None:
         self.long: bool = any(abs(n) > LIMIT for n in sizes)
-        function = getattr(library(), symbol(verb, letter, self.long))
-        super().__init__(routine(verb, letter), function, reported, handles)
+        function = getattr(library(), table.symbol(verb, letter, self.long))
+        super().__init__(table.routine(verb, letter), function, reported, handles)
 
 
 # Operands

@@ -22,6 +22,7 @@ from ..kernels.copy import Aligned, prepare_moves
 from ..kernels.integer_matmul import prepare_scale
 from ..runtime.blocks import At
 from ..runtime.gpu import Gpu
+from . import cublas_table as table
 from .cublas import (
     DeviceOperand,
     Handle,
@@ -37,34 +38,15 @@ from .cublas import (
     ffi,
     workspace_of,
 )
-from .cublas_table import (
-    ARCH_MISMATCH,
-    COMPUTE_32F,
-    DATA,
-    DESC_A_MODE,
-    DESC_A_SCALE,
-    DESC_B_MODE,
-    DESC_B_SCALE,
-    DESC_OP_A,
-    INVALID_VALUE,
-    LAYOUT_COUNT,
-    LAYOUT_STEP,
-    NOT_SUPPORTED,
-    OP,
-    PREFER_ALIGNED,
-    PREFER_ROOM,
-    SCALE_FOR_ALL,
-    SCALE_FOR_LINES,
-    lt_functions,
-)
 
 LEAST = 89  # the compute capability from which on there are instructions for 8-bit floats
 ALIGN = 16  # bytes: of addresses, of lines along the inner axis, and of the result's lines
 MOST = 256  # forms that are kept for a process
-REFUSED = (INVALID_VALUE, ARCH_MISMATCH, NOT_SUPPORTED)  # the first by versions without a mode
+# the first by versions without a mode
+REFUSED = (table.INVALID_VALUE, table.ARCH_MISMATCH, table.NOT_SUPPORTED)
 RESULT = 12  # words of cublasLtMatmulHeuristicResult_t: 8 of the algorithm, then bytes of its room
 
-library = Library("cuBLASLt", lt_functions, "cublasLt")
+library = Library("cuBLASLt", table.lt_functions, "cublasLt")
 
 
 class LtHandles(Handles):
@@ -111,35 +93,36 @@ class LtPlan:
 
     def _describe(self, scales: Sequence[int]) -> None:
         form = self.form
-        self.product: int = self._new("MatmulDesc", COMPUTE_32F, DATA["f"])
-        self._set("MatmulDesc", self.product, DESC_OP_A, "int32_t", OP["T"])
+        self.product: int = self._new("MatmulDesc", table.COMPUTE_32F, table.DATA["f"])
+        self._set("MatmulDesc", self.product, table.DESC_OP_A, "int32_t", table.OP["T"])
         if form.mode is not None:
-            for kind in (DESC_A_MODE, DESC_B_MODE) if form.mode != SCALE_FOR_ALL else ():
+            modes = table.DESC_A_MODE, table.DESC_B_MODE
+            for kind in modes if form.mode != table.SCALE_FOR_ALL else ():
                 self._set("MatmulDesc", self.product, kind, "int32_t", form.mode)
             self._point_to(scales)
         sizes = (form.inner, form.rows), (form.inner, form.columns), (form.rows, form.columns)
         self.layouts: list[int] = []
         for char, shape, ld, step in zip(form.chars + "f", sizes, form.leading, form.steps,
                                          strict=True):
-            layout = self._new("MatrixLayout", DATA[char], *shape, ld)
+            layout = self._new("MatrixLayout", table.DATA[char], *shape, ld)
             self.layouts.append(layout)
             if form.many > 1:
-                self._set("MatrixLayout", layout, LAYOUT_COUNT, "int32_t", form.many)
-                self._set("MatrixLayout", layout, LAYOUT_STEP, "int64_t", step)
+                self._set("MatrixLayout", layout, table.LAYOUT_COUNT, "int32_t", form.many)
+                self._set("MatrixLayout", layout, table.LAYOUT_STEP, "int64_t", step)
 
     def _search(self) -> None:
         """Ask for the fastest algorithm."""
         wanted = self._new("MatmulPreference")
-        self._set("MatmulPreference", wanted, PREFER_ROOM, "uint64_t",
+        self._set("MatmulPreference", wanted, table.PREFER_ROOM, "uint64_t",
                   workspace_of(self.gpu))
-        for kind in PREFER_ALIGNED:
+        for kind in table.PREFER_ALIGNED:
             self._set("MatmulPreference", wanted, kind, "uint32_t", ALIGN)
         a, b, d = self.layouts
         self.algorithm: CData = ffi.new("uint64_t[]", RESULT)
         found = ffi.new("int *")
         _check_form(library().cublasLtMatmulAlgoGetHeuristic(
             HANDLES[self.gpu], self.product, a, b, d, d, wanted, 1, self.algorithm, found))
-        _check_form(NOT_SUPPORTED if not found[0] else self.algorithm[9] & 0xffffffff)
+        _check_form(table.NOT_SUPPORTED if not found[0] else self.algorithm[9] & 0xffffffff)
         self.room: int = self.algorithm[8]
 
     def _new(self, kind: str, *arguments: object) -> int:
@@ -158,7 +141,7 @@ class LtPlan:
         if scales == self.scales:
             return
         self.scales = ()
-        for kind, address in zip((DESC_A_SCALE, DESC_B_SCALE), scales, strict=True):
+        for kind, address in zip((table.DESC_A_SCALE, table.DESC_B_SCALE), scales, strict=True):
             self._set("MatmulDesc", self.product, kind, "uintptr_t", address)
         self.scales = scales
 
@@ -180,7 +163,7 @@ class LtPlan:
                 status = self.multiply(
                     HANDLES[gpu], self.product, alpha, a, one, b, other, beta, d, to, d, to,
                     self.algorithm, room, self.room, int(stream))
-            if status not in (0, NOT_SUPPORTED):
+            if status not in (0, table.NOT_SUPPORTED):
                 gpu.check_health("cublasLtMatmul")
             check(status, "cublasLtMatmul")
 
@@ -283,7 +266,7 @@ class Float8Product:
         spread = [_Scales(lines, step) for lines, step in zip((m, n), steps, strict=False)]
         self.mode: int | None = None
         if scales:
-            self.mode = SCALE_FOR_LINES if any(steps) else SCALE_FOR_ALL
+            self.mode = table.SCALE_FOR_LINES if any(steps) else table.SCALE_FOR_ALL
         self.sides: list[_InnerLines] = sides[::-1] if self.swap else sides
         self.scales: list[_Scales] = spread[::-1] if self.swap else spread
         rows, columns = (n, m) if self.swap else (m, n)
@@ -307,7 +290,7 @@ class Float8Product:
             self.plans[gpu, direct[0], direct[1]] = plan
         packed: list[tuple[int, Function]] = [(x.nbytes, x.pack) for x in self.sides]
         for side, s in zip(self.scales, given, strict=True):
-            direct.append(self.mode == SCALE_FOR_ALL or side.lies(s))
+            direct.append(self.mode == table.SCALE_FOR_ALL or side.lies(s))
             packed.append((side.nbytes, side.pack))
         try:
             with _packed(gpu, (*operands, *given), direct, packed) as addresses:

@@ -375,8 +375,6 @@ class Contents:
     Arbitrary elements of a new Mat need not be kept.
     """
 
-    __slots__ = ("array", "kept", "mat", "matters", "version")
-
     def __init__(self, mat: Mat) -> None:
         storage = mat.storage
         storage.settle_pending(False)
