@@ -27,8 +27,6 @@ class Access:
     facet are judged when the block begins.
     """
 
-    __slots__ = ("direction", "entered", "facet", "record", "view")
-
     def __init__(self, view: View, facet: Facet, direction: Direction) -> None:
         self.view: View = view
         self.facet: Facet = facet
@@ -97,8 +95,6 @@ class Access:
 
 class AccessGroup:
     """Several accesses, entered together or not at all: the context manager of `with_facets`."""
-
-    __slots__ = ("accesses", "entered", "open")
 
     def __init__(self, accesses: list[Access]) -> None:
         self.accesses: list[Access] = accesses

@@ -38,8 +38,6 @@ class Reader(Protocol):
 class Pending:
     """What has to be computed before a cube is accessed."""
 
-    __slots__ = ("computing", "readers", "restored", "value")
-
     def begin(self) -> None:
         """Hold nothing back."""
         self.value: Value | None = None

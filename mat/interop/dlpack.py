@@ -26,21 +26,8 @@ from ..matrix.foreign_storage import ForeignStorage, over_foreign
 from ..matrix.mat import Mat
 from ..matrix.methods import bind, method
 from ..memories.change_stamps import Version
+from ..support import dlpack_abi as abi
 from ..support.c_pointers import address_of
-from ..support.dlpack_abi import (
-    COPIED,
-    CUDA,
-    HOST,
-    LEGACY,
-    PINNED,
-    READ_ONLY,
-    ExternalMemory,
-    check_stream,
-    compiled,
-    dtype_of,
-    make_capsule,
-    take_capsule,
-)
 from ..support.dtypes import EXTENSIONS, as_dtype
 from ..support.types import Array, Capsule, Keywords, Operand
 from ..support.unbound import unbound
@@ -104,7 +91,7 @@ def _dlpack(self: Mat, *, stream: int | None = None, max_version: Pair | None = 
     """
     here = device_of(self)
     target = _export_device(self, here, dl_device)
-    check_stream(stream, here.dlpack)
+    abi.check_stream(stream, here.dlpack)
     versioned = max_version is not None and max_version[0] >= 1
     obstacle = "" if versioned else _NO_READ_ONLY
     if min(self.element_strides, default=0) < 0:
@@ -118,7 +105,7 @@ def _dlpack(self: Mat, *, stream: int | None = None, max_version: Pair | None = 
             raise ExchangeError(f"{self.label()} cannot be exported without a copy: {obstacle}; "
                                 "allow it with copy=None")
     copied = bool(copy or obstacle)
-    flags = LEGACY if not versioned else COPIED if copied else READ_ONLY
+    flags = abi.LEGACY if not versioned else abi.COPIED if copied else abi.READ_ONLY
     if target is CPU:
         return _on_host(self, copied, flags)
     export = Export(self.copy() if copied else self, target.facet)
@@ -129,29 +116,29 @@ def _dlpack(self: Mat, *, stream: int | None = None, max_version: Pair | None = 
 def _export_device(x: Mat, here: Device, requested: Pair | None) -> Device:
     """Return the device for the data of `x` that a consumer requests."""
     there = here.dlpack if requested is None else tuple(requested)
-    if there == HOST:
+    if there == abi.HOST:
         return CPU
     if there != here.dlpack:
         raise ExchangeError(f"{x.label()} is exported on DLPack's device {here.dlpack} now, or on "
-                            f"{HOST}, the host, not on {there}; compute on that device, with "
+                            f"{abi.HOST}, the host, not on {there}; compute on that device, with "
                             "mat.use_device(...): ..., to export there")
     return here
 
 
 def _on_host(x: Mat, copied: bool, flags: int) -> Capsule:
     """Return a capsule of the elements on the host, or of a copy of them."""
-    if compiled:
+    if abi.compiled:
         owner: Any = x.to_numpy() if copied else Export(x, ARRAY)
         strides = packed(x.shape).strides if copied else x.element_strides
-        return make_capsule(owner, address_of(owner if copied else owner.value), x.shape, strides,
-                            HOST, x.dtype, flags)
+        return abi.make_capsule(owner, address_of(owner if copied else owner.value), x.shape,
+                                strides, abi.HOST, x.dtype, flags)
     a = x.to_numpy() if copied else exported_array(x)
     if a.dtype.char in EXTENSIONS:
         raise ExchangeError("without compiled kernels NumPy makes the capsules, and it has no "
                             f"{a.dtype}; mat.show_config() says why there are none, "
                             "x.astype('float32') can be exported")
     # NumPy's capsule keeps `a` alive, and does not mark copies as such
-    return a.__dlpack__() if flags == LEGACY else a.__dlpack__(max_version=(1, 0))
+    return a.__dlpack__() if flags == abi.LEGACY else a.__dlpack__(max_version=(1, 0))
 
 
 # The CUDA array interface
@@ -176,7 +163,7 @@ def _cuda_array_interface(self: Mat) -> Keywords:
     storage = self.storage
     storage.settle_pending(False)
     for facet in device_facets.values():
-        if not storage.fresh & facet.mask or facet.device.dlpack[0] != CUDA:
+        if not storage.fresh & facet.mask or facet.device.dlpack[0] != abi.CUDA:
             continue
         handle = storage.handles.get(facet.memory)
         if handle is not None:
@@ -265,19 +252,19 @@ def _imported(obj: Operand, target: Device | None, copy: bool | None, exclusive:
         raise DTypeError("from_dlpack requires an object with __dlpack__ and __dlpack_device__, "
                          f"got {type(obj).__name__}; mat.array(obj) copies from anything") from None
     where, owner = (int(kind), int(number)), (_version_of(obj), exclusive)
-    on_host = where[0] in (HOST[0], PINNED)
-    if target is not None and target.dlpack == HOST and not on_host:
+    on_host = where[0] in (abi.HOST[0], abi.PINNED)
+    if target is not None and target.dlpack == abi.HOST and not on_host:
         if copy is False:
             raise ExchangeError(f"the array is on DLPack's device {where}, and only a copy gets to "
                                 "the host; allow it with copy=None")
-        capsule = _capsule_of(obj, where, dl_device=HOST, copy=copy)
+        capsule = _capsule_of(obj, where, dl_device=abi.HOST, copy=copy)
         return _import_on_host(capsule, copy, (None, exclusive))
-    if target is not None and not on_host and target.dlpack not in (where, HOST):
+    if target is not None and not on_host and target.dlpack not in (where, abi.HOST):
         raise ExchangeError(f"the array is on DLPack's device {where}, not on {target}; leave out "
                             "device=: operations copy it there")
     if on_host:
         return _import_on_host(_capsule_of(obj, where, copy=copy), copy, owner)
-    if where[0] != CUDA:
+    if where[0] != abi.CUDA:
         raise ExchangeError(f"DLPack's device {where} is neither the host nor a CUDA device; "
                             "device='cpu' copies the array to the host")
     facet = facet_named(f"cuda:{where[1]}")
@@ -319,9 +306,9 @@ class _Imported:
     """The memory of a capsule, and the layout of the elements in it."""
 
     def __init__(self, capsule: Capsule, kinds: tuple[int, ...]) -> None:
-        self.owner, (address, shape, strides, device, kind, flags) = take_capsule(capsule)
-        self.dtype = dtype_of(*kind)
-        self.writable, self.copied = not flags & READ_ONLY, bool(flags & COPIED)
+        self.owner, (address, shape, strides, device, kind, flags) = abi.take_capsule(capsule)
+        self.dtype = abi.dtype_of(*kind)
+        self.writable, self.copied = not flags & abi.READ_ONLY, bool(flags & abi.COPIED)
         step, shape = self.dtype.itemsize, as_shape(shape)
         if device[0] not in kinds:
             raise ExchangeError(f"the capsule is on DLPack's device {device}, not on the one that "
@@ -348,7 +335,7 @@ class _Imported:
 
 
 def _import_on_host(capsule: Capsule, copy: bool | None, owner: Owner) -> Mat:
-    if not compiled:
+    if not abi.compiled:
         try:
             a: Array = np.from_dlpack(_Exporter(capsule))
         except RuntimeError as error:
@@ -361,8 +348,9 @@ def _import_on_host(capsule: Capsule, copy: bool | None, owner: Owner) -> Mat:
         if isinstance(found.storage, ForeignStorage):
             found.storage.owners_version, found.storage.exclusive = owner
         return found
-    imported = _Imported(capsule, (HOST[0], PINNED))
-    memory = ExternalMemory(imported.owner, imported.address, imported.nbytes, imported.writable)
+    imported = _Imported(capsule, (abi.HOST[0], abi.PINNED))
+    memory = abi.ExternalMemory(imported.owner, imported.address, imported.nbytes,
+                                imported.writable)
     flat = np.asarray(memory).view(imported.dtype)
     if copy and not imported.copied:
         return adopted(np.array(over(flat, imported.layout), order="C"))
@@ -379,15 +367,15 @@ class _Exporter:
         return self.capsule
 
     def __dlpack_device__(self) -> Pair:
-        return HOST
+        return abi.HOST
 
 
 def _import_on_device(capsule: Capsule, facet: Facet, owner: Owner) -> Mat:
     """Return a Mat over memory of the device that `facet` accesses."""
-    if not compiled:
+    if not abi.compiled:
         raise ExchangeError("compiled code imports a GPU's memory, and there is none "
                             "(mat.show_config() says why); device='cpu' copies to the host")
-    imported = _Imported(capsule, (CUDA,))
+    imported = _Imported(capsule, (abi.CUDA,))
     memory: Any = facet.memory  # of a GPU
     handle = memory.borrowed(imported.address, imported.nbytes, imported.owner)
     return imported.mat_over(handle, facet, owner)

@@ -10,25 +10,12 @@ from ..matrix.mat import Mat
 from ..matrix.methods import method
 from ..ops.engine.operands import as_mat
 from ..support.types import Array, ArrayLike, File
-from . import npy
-from .streams import (
-    Callback,
-    ElementFormat,
-    Progress,
-    Source,
-    Stream,
-    is_path,
-    pieces,
-    read_array,
-    read_into,
-    reading,
-    writing,
-)
+from . import npy, streams
 
 
 # NumPy has the parameter `allow_pickle`
 def save(file: File, arr: ArrayLike, allow_pickle: bool = False, *,  # noqa: ARG001
-         progress: Callback | None = None) -> None:
+         progress: streams.Callback | None = None) -> None:
     """Write a Mat to a .npy file, as ``numpy.save`` does.
 
     Parameters
@@ -64,8 +51,8 @@ def save(file: File, arr: ArrayLike, allow_pickle: bool = False, *,  # noqa: ARG
     >>> mat.load(io.BytesIO(file.getvalue()))
     <Mat 3 A [0. 1. 2.]>
     """
-    x, target, counter = as_mat(arr, "arr"), _with_suffix(file), Progress(progress, "save")
-    with x.facet("array", "input") as a, writing(target) as out:
+    x, target, counter = as_mat(arr, "arr"), _with_suffix(file), streams.Progress(progress, "save")
+    with x.facet("array", "input") as a, streams.writing(target) as out:
         head, a = npy.header(a)
         out.write(head)
         write_elements(out, counter, a)
@@ -73,7 +60,7 @@ def save(file: File, arr: ArrayLike, allow_pickle: bool = False, *,  # noqa: ARG
 
 def _with_suffix(file: File) -> File:
     """Return the file that `save` writes: a path gets the suffix .npy, as NumPy has it."""
-    if not is_path(file):
+    if not streams.is_path(file):
         return file
     path = os.fspath(file)
     suffix = os.path.splitext(path)[1].lower()
@@ -86,7 +73,7 @@ def _with_suffix(file: File) -> File:
 
 
 @method("load_")
-def load_(self: Mat, file: File, *, progress: Callback | None = None) -> Mat:
+def load_(self: Mat, file: File, *, progress: streams.Callback | None = None) -> Mat:
     """Overwrite the visible elements with those of a .npy file.
 
     Parameters
@@ -119,7 +106,7 @@ def load_(self: Mat, file: File, *, progress: Callback | None = None) -> Mat:
     >>> x
     <Mat 3x3 A [[0. 0. 0.] [0. 0. 1.] [0. 2. 3.]]>
     """
-    with reading(file) as source:
+    with streams.reading(file) as source:
         form = npy.read_header(source)
         if form.dtype != self.dtype:
             raise DTypeError(f"{source.name} holds {form.dtype}, {self.label()} {self.dtype}; "
@@ -135,7 +122,7 @@ def load_(self: Mat, file: File, *, progress: Callback | None = None) -> Mat:
 
 
 @method("write")
-def write(self: Mat, file: File, *, progress: Callback | None = None) -> None:
+def write(self: Mat, file: File, *, progress: streams.Callback | None = None) -> None:
     """Write the visible elements in C order, and nothing else.
 
     Parameters
@@ -154,13 +141,13 @@ def write(self: Mat, file: File, *, progress: Callback | None = None) -> None:
     >>> list(file.getvalue())
     [0, 3, 1, 4, 2, 5]
     """
-    counter = Progress(progress, "write")
-    with self.facet("array", "input") as a, writing(file) as out:
+    counter = streams.Progress(progress, "write")
+    with self.facet("array", "input") as a, streams.writing(file) as out:
         write_elements(out, counter, a)
 
 
 @method("read_")
-def read_(self: Mat, file: File, *, progress: Callback | None = None) -> Mat:
+def read_(self: Mat, file: File, *, progress: streams.Callback | None = None) -> Mat:
     """Overwrite the visible elements, in C order, with the bytes of a file that ``write`` wrote.
 
     Parameters
@@ -188,9 +175,9 @@ def read_(self: Mat, file: File, *, progress: Callback | None = None) -> Mat:
     >>> mat.empty(2, 2, dtype="uint8").read_(io.BytesIO(b"abcdef")).tolist()
     [[97, 98], [99, 100]]
     """
-    form = ElementFormat(self.shape, self.dtype)
-    with reading(file) as source:
-        if is_path(file) and source.left is not None and source.left > form.nbytes:
+    form = streams.ElementFormat(self.shape, self.dtype)
+    with streams.reading(file) as source:
+        if streams.is_path(file) and source.left is not None and source.left > form.nbytes:
             raise FormatError(f"{source.name} holds {source.left} bytes, not the {form.nbytes} of "
                               f"{self.label()}; to read some of them, give the open file")
         _overwrite(self, source, form, progress)
@@ -200,33 +187,34 @@ def read_(self: Mat, file: File, *, progress: Callback | None = None) -> Mat:
 # Common steps
 
 
-def write_elements(out: Stream, counter: Progress, *arrays: Array) -> None:
+def write_elements(out: streams.Stream, counter: streams.Progress, *arrays: Array) -> None:
     """Write the elements of arrays in chunks, and report the progress."""
     counter.expect(sum(a.nbytes for a in arrays))
     for a in arrays:
-        for piece in pieces(a):
+        for piece in streams.pieces(a):
             out.write(piece)
             counter.add(piece.size)
 
 
-def expect(source: Source, nbytes: int, progress: Callback | None) -> None:
+def expect(source: streams.Source, nbytes: int, progress: streams.Callback | None) -> None:
     """Prepare to read `nbytes` bytes of elements, and to report them to `progress`."""
-    source.progress = Progress(progress)
+    source.progress = streams.Progress(progress)
     source.require(nbytes, "its elements")
     source.progress.expect(nbytes)
 
 
-def _overwrite(x: Mat, source: Source, form: ElementFormat, progress: Callback | None) -> None:
+def _overwrite(x: Mat, source: streams.Source, form: streams.ElementFormat,
+               progress: streams.Callback | None) -> None:
     """Read the next elements into `x`; if there might be too few, only after all have been read."""
     x.allowed(OUTPUT)  # first: reading may take long
     expect(source, form.nbytes, progress)
     if source.left is None:
-        whole = read_array(source, form)
+        whole = streams.read_array(source, form)
         with x.facet("array", OUTPUT) as a:
             a[...] = whole
     else:
         with x.facet("array", OUTPUT) as a:
-            read_into(source, form, a)
+            streams.read_into(source, form, a)
 
 
 def check_mat(x: object, name: str) -> None:

@@ -15,21 +15,9 @@ from ..matrix.creation import adopted
 from ..matrix.mat import Mat
 from ..matrix.with_facets import with_facets
 from ..support.types import Bytes, File
-from . import npy, safetensors
+from . import npy, safetensors, streams
 from .api import check_flag, check_mat, expect, write_elements
 from .memmap import mapping, open_memmap, over_file
-from .streams import (
-    Callback,
-    Progress,
-    Source,
-    is_path,
-    mapped_array,
-    quoted,
-    read_array,
-    reading,
-    title,
-    writing,
-)
 
 FORMATS = ("npz", "safetensors")
 
@@ -51,8 +39,8 @@ class NpzFile(Mapping[str, Mat]):
     names; `close`, or the end of a ``with`` block, closes the file.
     """
 
-    def __init__(self, source: Source, pages: Bytes | None, progress: Callback | None,
-                 opened: ExitStack) -> None:
+    def __init__(self, source: streams.Source, pages: Bytes | None,
+                 progress: streams.Callback | None, opened: ExitStack) -> None:
         self._archive = npy.Archive(source.seekable(), source.name, None)
         self._members = {m.name: m for m in self._archive.members}
         self._pages, self._progress = pages, progress
@@ -68,7 +56,7 @@ class NpzFile(Mapping[str, Mat]):
                                   "mat.load_all(file) takes all")
             if self._pages is not None:
                 return _mapped(self._archive, member, self._pages)
-            counter = Progress(self._progress)
+            counter = streams.Progress(self._progress)
             counter.expect(member.info.file_size)
             return _read(self._archive, member, counter)
 
@@ -107,7 +95,8 @@ class NpzFile(Mapping[str, Mat]):
 def load(file: File, mmap_mode: str | None = None,
          allow_pickle: bool = False, fix_imports: bool = True,  # noqa: ARG001
          encoding: str = "ASCII", *, max_header_size: int = 10000,  # noqa: ARG001
-         mapped: bool = False, progress: Callback | None = None) -> Mat:  # NumPy's parameters
+         mapped: bool = False,
+         progress: streams.Callback | None = None) -> Mat:  # NumPy's parameters
     """Return a Mat with the elements of a .npy file, or the Mats of a .npz file by name.
 
     Parameters
@@ -165,26 +154,26 @@ def load(file: File, mmap_mode: str | None = None,
             return cast(Mat, found)
         form = npy.read_header(source)
         if pages is not None:
-            return over_file(mapped_array(pages, source.file.tell(), form, source.name))
+            return over_file(streams.mapped_array(pages, source.file.tell(), form, source.name))
         expect(source, form.nbytes, progress)
-        return adopted(read_array(source, form))
+        return adopted(streams.read_array(source, form))
 
 
-def _opened(stack: ExitStack, file: File, mapped: bool) -> tuple[Source, Bytes | None]:
+def _opened(stack: ExitStack, file: File, mapped: bool) -> tuple[streams.Source, Bytes | None]:
     """Open `file` in `stack`; return the source, and its pages if it is mapped."""
     if mapped:
         return stack.enter_context(mapping(file))
-    return stack.enter_context(reading(file)), None
+    return stack.enter_context(streams.reading(file)), None
 
 
-def _is_archive(source: Source) -> bool:
+def _is_archive(source: streams.Source) -> bool:
     return source.peek(8)[:4] in (b"PK\x03\x04", b"PK\x05\x06")
 
 
 # `format` is the name that users expect
 def save_all(file: File, mats: Mapping[str, Mat], *, format: str | None = None,  # noqa: A002
              metadata: Mapping[str, str] | None = None, compressed: bool = False,
-             progress: Callback | None = None) -> None:
+             progress: streams.Callback | None = None) -> None:
     """Write Mats by their names to a .npz or a .safetensors file.
 
     All Mats are accessed until all are written, so the file has them as they were at one time.
@@ -225,7 +214,7 @@ def save_all(file: File, mats: Mapping[str, Mat], *, format: str | None = None, 
     """
     _check_mats(mats)
     check_flag(compressed)
-    kind, counter = _format(file, format), Progress(progress, "save")
+    kind, counter = _format(file, format), streams.Progress(progress, "save")
     if not (metadata is None or isinstance(metadata, Mapping)):
         raise DTypeError(f"metadata are strings by name, got {metadata!r}")
     strings = dict(metadata or {})
@@ -238,7 +227,7 @@ def save_all(file: File, mats: Mapping[str, Mat], *, format: str | None = None, 
         if compressed:
             raise FormatError("a .safetensors file is never compressed; .npz can be")
     accesses = with_facets(*((x, "array", "input") for x in mats.values()))
-    with accesses as found, writing(file) as out:
+    with accesses as found, streams.writing(file) as out:
         arrays = dict(zip(mats, found, strict=True))
         if kind == "npz":
             npy.write_archive(out, arrays, compressed, counter)
@@ -249,7 +238,7 @@ def save_all(file: File, mats: Mapping[str, Mat], *, format: str | None = None, 
 
 
 def load_all(file: File, *, mapped: bool = False, max_bytes: int | None = None,
-             progress: Callback | None = None) -> Mats:
+             progress: streams.Callback | None = None) -> Mats:
     """Return the Mats of a .npz or .safetensors file by their names.
 
     The format is recognised by the first bytes.
@@ -294,7 +283,7 @@ def load_all(file: File, *, mapped: bool = False, max_bytes: int | None = None,
         source, pages = _opened(stack, file, mapped)
         found = Mats()
         if _is_archive(source):
-            _load_npz(found, source, pages, max_bytes, Progress(progress))
+            _load_npz(found, source, pages, max_bytes, streams.Progress(progress))
         elif source.peek(8)[:6] == npy.MAGIC:
             raise FormatError(f"{source.name} is a .npy file: mat.load reads it")
         else:
@@ -302,8 +291,8 @@ def load_all(file: File, *, mapped: bool = False, max_bytes: int | None = None,
         return found
 
 
-def _load_npz(found: Mats, source: Source, pages: Bytes | None, most: int | None,
-              counter: Progress) -> None:
+def _load_npz(found: Mats, source: streams.Source, pages: Bytes | None, most: int | None,
+              counter: streams.Progress) -> None:
     archive = npy.Archive(source.seekable(), source.name, most)
     if pages is not None:
         for member in archive.members:
@@ -317,20 +306,20 @@ def _load_npz(found: Mats, source: Source, pages: Bytes | None, most: int | None
 def _mapped(archive: npy.Archive, member: npy.Member, pages: Bytes) -> Mat:
     """Return the Mat over the pages of a member."""
     form, start = archive.locate(member)
-    return over_file(mapped_array(pages, start, form,
-                                  f"{quoted(member.name)} in {archive.name}"))
+    return over_file(streams.mapped_array(pages, start, form,
+                                  f"{streams.quoted(member.name)} in {archive.name}"))
 
 
-def _read(archive: npy.Archive, member: npy.Member, counter: Progress) -> Mat:
+def _read(archive: npy.Archive, member: npy.Member, counter: streams.Progress) -> Mat:
     """Return the Mat that a member has."""
     with archive.opened(member, counter) as inner:
         form = npy.read_header(inner)
         inner.progress.add(member.info.file_size - form.nbytes)
-        return adopted(read_array(inner, form))
+        return adopted(streams.read_array(inner, form))
 
 
-def _load_safetensors(found: Mats, source: Source, pages: Bytes | None,
-                      progress: Callback | None) -> None:
+def _load_safetensors(found: Mats, source: streams.Source, pages: Bytes | None,
+                      progress: streams.Callback | None) -> None:
     parts, found.metadata = safetensors.read_header(source)
     nbytes = sum(part.form.nbytes for part in parts)
     if source.left is not None and source.left > nbytes:
@@ -338,12 +327,13 @@ def _load_safetensors(found: Mats, source: Source, pages: Bytes | None,
     if pages is not None:
         start = source.file.tell()
         for part in parts:
-            found[part.name] = over_file(mapped_array(
-                pages, start + part.start, part.form, f"{quoted(part.name)} in {source.name}"))
+            title = f"{streams.quoted(part.name)} in {source.name}"
+            found[part.name] = over_file(streams.mapped_array(
+                pages, start + part.start, part.form, title))
         return
     expect(source, nbytes, progress)
     for part in parts:
-        found[part.name] = adopted(read_array(source, part.form))
+        found[part.name] = adopted(streams.read_array(source, part.form))
 
 
 def _check_mats(mats: object) -> None:
@@ -363,12 +353,12 @@ def _format(file: File, requested: str | None) -> str:
             raise FormatError(f"format is one of {', '.join(map(repr, FORMATS))}, got "
                               f"{requested!r}")
         return requested
-    name: object = file if is_path(file) else getattr(file, "name", None)
+    name: object = file if streams.is_path(file) else getattr(file, "name", None)
     if isinstance(name, str | bytes | os.PathLike):
         suffix = os.path.splitext(os.fsdecode(name))[1].lower()[1:]
         if suffix in FORMATS:
             return suffix
-    if is_path(file):
-        raise FormatError(f"{title(file)} ends in none of .npz and .safetensors; say format='npz', "
-                          "or 'safetensors'")
+    if streams.is_path(file):
+        raise FormatError(f"{streams.title(file)} ends in none of .npz and .safetensors; say "
+                          "format='npz', or 'safetensors'")
     return "npz"

@@ -140,9 +140,6 @@ def packed(shape: Ints, displacement: int = 0) -> Layout:
 class Known:
     """Facts and views of a layout, made when they are first needed: most layouts need none."""
 
-    __slots__ = ("diagonal", "items", "matrix", "part", "parts", "reshaped", "row", "selected",
-                 "transposed", "vector")
-
     def __init__(self) -> None:
         # None before that is found out; () if it is not one
         self.vector: tuple[int, int] | tuple[()] | None = None

@@ -50,9 +50,6 @@ def make_mats_of(kind: type) -> None:
 class Form:
     """What operations check of Mats, one object for equals: shape, strides, dtype, writability."""
 
-    __slots__ = ("dtype", "highest", "itemsize", "layout", "lowest", "shape", "size", "strides",
-                 "whole", "writable")
-
     def __init__(self, layout: Layout, dtype: DType, whole: bool, writable: bool) -> None:
         self.shape: Ints = layout.shape
         self.strides: Ints = layout.strides

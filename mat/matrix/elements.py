@@ -306,8 +306,6 @@ class Elements(MatBase):
 class RowIterator:
     """The iterator over the first axis of a Mat, as it was at the beginning: views, or elements."""
 
-    __slots__ = ("at", "count", "layout", "like", "mat", "step")
-
     def __init__(self, mat: Elements, count: int) -> None:
         self.mat: Elements = mat
         self.at: int = 0

@@ -46,9 +46,6 @@ class Operator:
     `gives_numbers`, results of `function` without axes are NumPy's scalars on the host.
     """
 
-    __slots__ = ("by_number", "function", "gives_numbers", "operation", "plain", "refused",
-                 "unchecked")
-
     def __init__(self) -> None:
         self.function: Function | None = None
         self.refused: Function | None = None

@@ -40,8 +40,6 @@ _flat_array: Function = flat_array
 class Reading:
     """The Mats that one call reads, and the accesses to them, ended by `end`."""
 
-    __slots__ = ("arrays", "others", "records", "where")
-
     def __init__(self) -> None:
         self.records: list[AccessRecord] = []  # one for each Mat
         self.arrays: list[Array] = []  # what is presented of these

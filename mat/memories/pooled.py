@@ -60,8 +60,6 @@ class _Lease(ref[Handle]):
 class FreedHandles:
     """Handles that were freed and are not collected, the leases of all, and their lock."""
 
-    __slots__ = ("handles", "leases", "lock", "renews")
-
     def __init__(self, renews: bool) -> None:
         self.handles: deque[Handle] = deque()
         self.leases: dict[int, _Lease] = {}  # by the id of the handle

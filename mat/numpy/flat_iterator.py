@@ -46,8 +46,6 @@ class FlatIterator:
     [[7.0, 2.0], [3.0, 4.0]]
     """
 
-    __slots__ = ("base", "index")
-
     def __init__(self, x: Mat) -> None:
         self.base: Mat = x
         self.index: int = 0  # of the element that comes next

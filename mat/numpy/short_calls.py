@@ -65,8 +65,6 @@ class ByPlan(Way):
     `axis` is what it is by default.
     """
 
-    __slots__ = ("axis", "operation")
-
     def __init__(self, operation: Calls | None, axis: int | None = None) -> None:
         self.operation: Any = operation
         self.axis: int | None = axis
@@ -86,8 +84,6 @@ class ByPlan(Way):
 class Decision(ByPlan):
     """The same of `any` or `all`, which the first of many elements may decide alone."""
 
-    __slots__ = ("decides",)
-
     def __init__(self, operation: Calls, decides: bool) -> None:
         super().__init__(operation)
         self.decides: bool = decides
@@ -106,8 +102,6 @@ class Running(ByPlan):
     """By the operation of running totals by `rule`, along an axis of a Mat, or with None of a
     packed one in row-major order.
     """
-
-    __slots__ = ("rule",)
 
     def __init__(self, rule: np.ufunc, axis: int | None) -> None:
         super().__init__(None, axis)  # many programs do without the operation
@@ -130,8 +124,6 @@ class Running(ByPlan):
 class Along(Way):
     """By a function of the first argument and an axis."""
 
-    __slots__ = ("axis", "function")
-
     def __init__(self, function: Function, axis: int | None, in_blocks: bool = False) -> None:
         self.function: Function = function
         self.axis: int | None = axis  # by default
@@ -144,8 +136,6 @@ class Along(Way):
 class Of(Way):
     """By a function of so many arguments."""
 
-    __slots__ = ("count", "function")
-
     def __init__(self, function: Function, count: int = 1, in_blocks: bool = False) -> None:
         self.function: Function = function
         self.count: int = count
@@ -157,8 +147,6 @@ class Of(Way):
 
 class OfFew(Way):
     """By NumPy's function of a Mat of fewer elements than `limit`, without other arguments."""
-
-    __slots__ = ("function", "limit")
 
     def __init__(self, function: Function, limit: int) -> None:
         self.function: Function = function
@@ -179,8 +167,6 @@ class OrNumPy(Way):
 
     `defaults` are further arguments that mean the same.
     """
-
-    __slots__ = ("count", "defaults", "function", "other")
 
     def __init__(self, function: Function, other: Way, count: int = 1,
                  defaults: tuple[object, ...] = ()) -> None:
@@ -206,8 +192,6 @@ class AlongOrNumPy(OrNumPy):
     `axis` is what it is by default, `named` whether it is given by its name only, which is `name`.
     """
 
-    __slots__ = ("axis", "name", "named")
-
     def __init__(self, function: Function, other: Way, count: int, axis: object,
                  named: bool, name: str = "axis") -> None:
         super().__init__(function, other, count)
@@ -230,8 +214,6 @@ class ByNumPy(Way):
 
     `usual` returns how many arguments by position only say what is read, and how.
     """
-
-    __slots__ = ("function", "most", "usual")
 
     def __init__(self, function: Any, usual: Callable[[Function], int]) -> None:
         self.function: Function = function
@@ -346,8 +328,6 @@ def has_complex_dtype(x: object) -> bool | None:
 
 class ResultType(Way):
     """The dtype of results of Mats that have axes, and other arguments, by NumPy."""
-
-    __slots__ = ()
 
     def call(self, args: Arguments, kwargs: Keywords) -> Operand:
         dtypes, alike = list(args), True

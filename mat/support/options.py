@@ -24,10 +24,6 @@ Products: TypeAlias = Literal["ieee", "tf32", "bfloat16"]
 class Options:
     """One state of all settings. It does not change."""
 
-    __slots__ = ("device_enabled", "dtype", "float32_products", "fused", "host_pool_bytes",
-                 "page_locked", "page_locked_bytes", "print_contents", "print_facets", "progress",
-                 "scalars", "spill_above", "spill_dir", "threads", "torn")
-
     # the parameters are the settings
     def __init__(self, dtype: DType = FLOAT64, print_contents: bool = True,
                  print_facets: bool = True, device_enabled: bool = True, torn: Torn = "raise",

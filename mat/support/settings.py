@@ -27,7 +27,7 @@ from .options import (
     set_permanent,
 )
 from .plugins import plugin
-from .types import DType, DTypeLike, Keywords
+from .types import DTypeLike, Keywords
 
 _TORN, _PRODUCTS = get_args(Torn), get_args(Products)
 
@@ -166,7 +166,13 @@ class Changes(TypedDict, total=False):
     fused: bool
 
 
-class Settings:
+if TYPE_CHECKING:
+    Attributes = Options  # so that checkers know that there are no others
+else:
+    Attributes = object
+
+
+class Settings(Attributes):
     """The settings; ``with mat.settings(dtype="float32"):`` changes them for a block.
 
     The change concerns the current thread or task only. ``mat.settings.dtype`` and the other
@@ -240,28 +246,11 @@ class Settings:
     float32
     """
 
-    dtype: DType
-    print_contents: bool
-    print_facets: bool
-    device_enabled: bool
-    torn: Torn
-    page_locked: bool
-    page_locked_bytes: int
-    threads: int | None
-    host_pool_bytes: int | None
-    spill_dir: str | None
-    spill_above: int | None
-    progress: Callable[[int, int], object] | bool | None
-    scalars: bool
-    float32_products: Products
-    fused: bool
-
     def __call__(self, *no_names: Never, **changes: Unpack[Changes]) -> SettingsBlock:
         _refuse_positional("mat.settings", no_names)
         return SettingsBlock({**changes})
 
-    if not TYPE_CHECKING:  # so that checkers know that there are no others
-
+    if not TYPE_CHECKING:
         def __getattr__(self, name: str) -> Any:
             if name not in (names := dir(self)):
                 raise no_attribute(self, "mat.settings", name, names)

@@ -22,7 +22,7 @@ from ..support.layouts import BLAS_DTYPES, check_hidden, numbers, place
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
-from mat.cuda.libraries import blas, cublas
+from mat.cuda.libraries import blas, cublas, cublas_table
 
 NEAR = {"rtol": 1e-3, "atol": 1e-3}
 
@@ -226,10 +226,11 @@ def test_large_factors_of_integers(rng, dtype):
 
 @pytest.mark.parametrize("dtype", BLAS_DTYPES)
 def test_long_forms(rng, dtype, monkeypatch):
-    used, symbol = [], cublas.symbol
+    used, symbol = [], cublas_table.symbol
     monkeypatch.setattr(cublas, "LIMIT", 2)
     monkeypatch.setattr(blas, "LIMIT", 2)
-    monkeypatch.setattr(cublas, "symbol", lambda *given: used.append(symbol(*given)) or used[-1])
+    monkeypatch.setattr(cublas_table, "symbol",
+                        lambda *given: used.append(symbol(*given)) or used[-1])
     a, b, x, y = (numbers(rng, shape, dtype) for shape in ((11, 13), (13, 12), (13,), (11,)))
     ma, mb, mx, my = map(mat.array, (a, b, x, y))
     assert_allclose(mat.blas.dot(mx, mx), (x * x).sum(), **NEAR)

@@ -212,7 +212,7 @@ def test_plans_that_are_not_kept_are_destroyed(dev, rng, calls, monkeypatch):
 
 
 def test_cards_before_ada_multiply_float16(dev, rng, calls, monkeypatch):
-    monkeypatch.setattr(lt(), "capability_of", lambda gpu: 80)
+    monkeypatch.setattr(lt().cublas, "capability_of", lambda gpu: 80)
     calls(*CALLS)
     operands = float8_operands(rng)
     check(mat.scaled_matmul(*operands), operands)

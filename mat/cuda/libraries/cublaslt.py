@@ -22,22 +22,8 @@ from ..kernels.copy import Aligned, prepare_moves
 from ..kernels.integer_matmul import prepare_scale
 from ..runtime.blocks import At
 from ..runtime.gpu import Gpu
+from . import cublas
 from . import cublas_table as table
-from .cublas import (
-    DeviceOperand,
-    Handle,
-    Handles,
-    Kept,
-    Library,
-    NotSupportedError,
-    alpha_of,
-    areas,
-    beta_of,
-    capability_of,
-    check,
-    ffi,
-    workspace_of,
-)
 
 LEAST = 89  # the compute capability from which on there are instructions for 8-bit floats
 ALIGN = 16  # bytes: of addresses, of lines along the inner axis, and of the result's lines
@@ -46,13 +32,13 @@ MOST = 256  # forms that are kept for a process
 REFUSED = (table.INVALID_VALUE, table.ARCH_MISMATCH, table.NOT_SUPPORTED)
 RESULT = 12  # words of cublasLtMatmulHeuristicResult_t: 8 of the algorithm, then bytes of its room
 
-library = Library("cuBLASLt", table.lt_functions, "cublasLt")
+library = cublas.Library("cuBLASLt", table.lt_functions, "cublasLt")
 
 
-class LtHandles(Handles):
+class LtHandles(cublas.Handles):
     """The handle of each device; a call says the stream."""
 
-    def _make(self, gpu: Gpu) -> Handle:
+    def _make(self, gpu: Gpu) -> cublas.Handle:
         with gpu.current():
             return self.create(gpu, library().cublasLtCreate)
 
@@ -89,7 +75,7 @@ class LtPlan:
             self._describe(scales)
             self._search()
         self.multiply: CData = library().cublasLtMatmul
-        self.factors: tuple[CData, CData] = alpha_of("f")(1.0), beta_of("f")(0.0)
+        self.factors: tuple[CData, CData] = cublas.alpha_of("f")(1.0), cublas.beta_of("f")(0.0)
 
     def _describe(self, scales: Sequence[int]) -> None:
         form = self.form
@@ -114,12 +100,12 @@ class LtPlan:
         """Ask for the fastest algorithm."""
         wanted = self._new("MatmulPreference")
         self._set("MatmulPreference", wanted, table.PREFER_ROOM, "uint64_t",
-                  workspace_of(self.gpu))
+                  cublas.workspace_of(self.gpu))
         for kind in table.PREFER_ALIGNED:
             self._set("MatmulPreference", wanted, kind, "uint32_t", ALIGN)
         a, b, d = self.layouts
-        self.algorithm: CData = ffi.new("uint64_t[]", RESULT)
-        found = ffi.new("int *")
+        self.algorithm: CData = cublas.ffi.new("uint64_t[]", RESULT)
+        found = cublas.ffi.new("int *")
         _check_form(library().cublasLtMatmulAlgoGetHeuristic(
             HANDLES[self.gpu], self.product, a, b, d, d, wanted, 1, self.algorithm, found))
         _check_form(table.NOT_SUPPORTED if not found[0] else self.algorithm[9] & 0xffffffff)
@@ -127,14 +113,16 @@ class LtPlan:
 
     def _new(self, kind: str, *arguments: object) -> int:
         """Return a new description, which is destroyed with the plan."""
-        made, of = ffi.new("uintptr_t *"), library()
-        check(getattr(of, f"cublasLt{kind}Create")(made, *arguments), f"cublasLt{kind}Create")
+        made, of = cublas.ffi.new("uintptr_t *"), library()
+        create = f"cublasLt{kind}Create"
+        cublas.check(getattr(of, create)(made, *arguments), create)
         self._made.append((getattr(of, f"cublasLt{kind}Destroy"), made[0]))
         return int(made[0])
 
     @staticmethod
     def _set(kind: str, of: int, which: int, ctype: str, value: int) -> None:
         function = getattr(library(), f"cublasLt{kind}SetAttribute")
+        ffi = cublas.ffi
         _check_form(function(of, which, ffi.new(f"{ctype} *", value), ffi.sizeof(ctype)))
 
     def _point_to(self, scales: Sequence[int]) -> None:
@@ -165,7 +153,7 @@ class LtPlan:
                     self.algorithm, room, self.room, int(stream))
             if status not in (0, table.NOT_SUPPORTED):
                 gpu.check_health("cublasLtMatmul")
-            check(status, "cublasLtMatmul")
+            cublas.check(status, "cublasLtMatmul")
 
     def __del__(self) -> None:  # calls do not need them once they are queued
         while self._made:
@@ -180,11 +168,11 @@ class _RefusedError(Exception):
 def _check_form(status: int) -> None:
     if status in REFUSED:
         raise _RefusedError(status)
-    check(status, "a product of cuBLASLt")
+    cublas.check(status, "a product of cuBLASLt")
 
 
 # plans, or the status of the library where it or the device does not have the form
-_plans: Kept[tuple[Gpu, Float8Form], LtPlan | int] = Kept(MOST)
+_plans: cublas.Kept[tuple[Gpu, Float8Form], LtPlan | int] = cublas.Kept(MOST)
 
 
 def plan_for(gpu: Gpu, form: Float8Form, scales: Sequence[int]) -> LtPlan:
@@ -197,7 +185,7 @@ def plan_for(gpu: Gpu, form: Float8Form, scales: Sequence[int]) -> LtPlan:
 
     found = _plans.find((gpu, form), make)
     if isinstance(found, int):
-        raise NotSupportedError(f"{form}: status {found}")
+        raise cublas.NotSupportedError(f"{form}: status {found}")
     return found
 
 
@@ -221,11 +209,11 @@ class _InnerLines:
         self.clear = None if inner == self.inner else prepare_scale(
             "f", (self.nbytes // 4,), (1,), at=0, number=0).bind((0,), (1,))
 
-    def lies(self, x: DeviceOperand) -> bool:
+    def lies(self, x: cublas.DeviceOperand) -> bool:
         """Return whether cuBLASLt can read it where it is."""
         return self.taken and not x.address % ALIGN
 
-    def pack(self, x: DeviceOperand, to: At) -> None:
+    def pack(self, x: cublas.DeviceOperand, to: At) -> None:
         """Copy it to memory of `nbytes`."""
         if self.clear is not None:
             self.clear(to, 0.0)
@@ -240,7 +228,7 @@ class _Scales:
         self.nbytes: int = 4 * lines
         self.pack: Aligned = prepare_moves((lines,), (1,), (step,), 4)
 
-    def lies(self, x: DeviceOperand) -> bool:
+    def lies(self, x: cublas.DeviceOperand) -> bool:
         """Return whether they are a vector of one number for each line."""
         return self.step == 1 and not x.address % ALIGN
 
@@ -259,7 +247,7 @@ class Float8Product:
         ld = (c.row if m > 1 else n) if self.swap else (c.column if n > 1 else m)
         lies = self.swap or c.row == 1 or m == 1
         if not k or a.char == b.char == "5" or not lies or ld < 1 or ld % 4 or step_c % 4:
-            raise NotSupportedError(f"cuBLASLt has no such product: {form}")
+            raise cublas.NotSupportedError(f"cuBLASLt has no such product: {form}")
         sides = [_InnerLines(a.char, (m, k), (a.row, a.column), step_a),
                  _InnerLines(b.char, (n, k), (b.column, b.row), step_b)]
         steps = [scales[0].row, scales[1].column] if scales else []
@@ -274,16 +262,16 @@ class Float8Product:
                                sides[0].inner, (0, 0, ld), count, (0, 0, step_c), self.mode)
         self.plans: dict[tuple[Gpu, bool, bool], LtPlan] = {}  # by which operands are not packed
 
-    def __call__(self, a: DeviceOperand, b: DeviceOperand, out: DeviceOperand,
-                 *scales: DeviceOperand) -> None:
+    def __call__(self, a: cublas.DeviceOperand, b: cublas.DeviceOperand, out: cublas.DeviceOperand,
+                 *scales: cublas.DeviceOperand) -> None:
         gpu, turn = out.gpu, -1 if self.swap else 1
         missing = library.missing()
-        if missing or capability_of(gpu) < LEAST or out.address % ALIGN:
-            raise NotSupportedError(missing or f"8-bit floats on {gpu}")
+        if missing or cublas.capability_of(gpu) < LEAST or out.address % ALIGN:
+            raise cublas.NotSupportedError(missing or f"8-bit floats on {gpu}")
         operands, given = (a, b)[::turn], scales[::turn]
         direct = [side.lies(x) for side, x in zip(self.sides, operands, strict=True)]
         if self.form.many > 1 and not all(direct):
-            raise NotSupportedError("a stack that has to be packed")
+            raise cublas.NotSupportedError("a stack that has to be packed")
         plan = self.plans.get((gpu, direct[0], direct[1]))
         if plan is None:
             plan = plan_for(gpu, self._form(direct), [s.address for s in given])
@@ -296,7 +284,7 @@ class Float8Product:
             with _packed(gpu, (*operands, *given), direct, packed) as addresses:
                 plan(addresses, out.address)
         except OutOfDeviceMemory as error:
-            raise NotSupportedError("no room for a workspace") from error
+            raise cublas.NotSupportedError("no room for a workspace") from error
 
     def _form(self, direct: list[bool]) -> Float8Form:
         """Return the form for operands that are read where they are, or packed."""
@@ -308,14 +296,14 @@ class Float8Product:
 
 
 @contextmanager
-def _packed(gpu: Gpu, operands: Sequence[DeviceOperand], direct: Sequence[bool],
+def _packed(gpu: Gpu, operands: Sequence[cublas.DeviceOperand], direct: Sequence[bool],
             packing: Sequence[tuple[int, Function]]) -> Iterator[Ints]:
     """Yield the addresses of operands: their own, or of packed copies for the time of the block."""
     if all(direct):
         yield tuple(x.address for x in operands)
         return
     sizes = [0 if lies else nbytes for lies, (nbytes, _) in zip(direct, packing, strict=True)]
-    with areas(gpu, *sizes) as rooms:
+    with cublas.areas(gpu, *sizes) as rooms:
         found = []
         for x, lies, (_, pack), room in zip(operands, direct, packing, rooms, strict=True):
             if not lies:
@@ -332,7 +320,7 @@ def _stack(form: MatmulForm, scales: Sequence[MatrixOperand]) -> tuple[int, Ints
     d = axes[0]
     steps = form.a.batch[d], form.b.batch[d], form.c.batch[d]
     if len(axes) > 1 or min(steps) < 0 or any(s.row or s.column or s.batch[d] for s in scales):
-        raise NotSupportedError("a stack of more axes, or with scales that vary")
+        raise cublas.NotSupportedError("a stack of more axes, or with scales that vary")
     return form.batch[d], steps
 
 

@@ -22,17 +22,8 @@ from ...core.compiled import THREADS, DriverCall
 from ...core.recorder import RECORDERS
 from ...core.source_line import line_of
 from ...errors import DeviceError, KernelError, OutOfDeviceMemory
+from ...support import cuda_probe
 from ...support.c_compiler import CompileError
-from ...support.cuda_probe import (
-    INSTALL,
-    LEAST,
-    accepting,
-    capability,
-    error_text,
-    probe,
-    shown,
-    too_old,
-)
 from ...support.fork import in_child, renew_after_fork
 from .blocks import DeviceBlock, DevicePool
 from .nvrtc import COMPILER, Program
@@ -47,7 +38,7 @@ class DriverFunctions:
     def __getattr__(self, name: str) -> Any:
         found = getattr(bindings, name)
         if name.startswith("cu") and not isinstance(found, type):
-            found = accepting(found)
+            found = cuda_probe.accepting(found)
         setattr(self, name, found)
         return found
 
@@ -67,7 +58,7 @@ def error_of(status: int, what: str, context: int | None = None) -> DeviceError:
     `what` says what was requested, of the device with the address `context`, or else of the
     thread's current one.
     """
-    text = f"{what}: {error_text(driver, status)}"
+    text = f"{what}: {cuda_probe.error_text(driver, status)}"
     if status not in FATAL:
         return OutOfDeviceMemory(text) if status == OUT_OF_MEMORY else DeviceError(text)
     if context is None:
@@ -165,9 +156,9 @@ class Gpu:
         self.number = number
         self.process: int = os.getpid()
         self.device: DriverObject = check(driver.cuDeviceGet(number), f"device {number}")
-        found = capability(driver, number)
-        if found < LEAST:
-            raise DeviceError(f"device {number}: {too_old(found)}")
+        found = cuda_probe.capability(driver, number)
+        if found < cuda_probe.LEAST:
+            raise DeviceError(f"device {number}: {cuda_probe.too_old(found)}")
         self.arch: str = "sm_{}{}".format(*found)
         self.context: DriverObject = check(driver.cuDevicePrimaryCtxRetain(self.device),
                              f"the context of device {number}")
@@ -177,7 +168,8 @@ class Gpu:
         pools = _ATTRIBUTE.CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
         self.in_order: bool = bool(self._attribute(pools))
         self._memory_pool: DriverObject = self._kept_pool() if self.in_order else None
-        self.alone: bool = probe().devices == 1  # then every thread that has a context has this one
+        # then every thread that has a context has this one
+        self.alone: bool = cuda_probe.probe().devices == 1
         self.reached: set[int] = set()  # other devices, whose memory this one was let access
         self.orphans: deque[tuple[int, int]] = deque()  # address and size of garbage
         self.after_fork()
@@ -533,7 +525,7 @@ def gpu(number: int = 0) -> Gpu:
     found = _GPUS.get(number)
     if found is not None and found.process == os.getpid():
         return found
-    there = probe()
+    there = cuda_probe.probe()
     if not 0 <= number < there.devices:
         have = f"there are {there.devices}, counted from 0" if there.devices else there.reason
         raise DeviceError(f"no CUDA device {number}: {have}")
@@ -555,11 +547,12 @@ def _after_fork() -> None:
 
 def facts() -> dict[str, str]:
     """Return the lines of ``mat.show_config()`` about devices, driver and libraries."""
-    names = {f"cuda:{k}": _device(k) for k in range(probe().devices)}
-    return {**names, "CUDA": f"{shown(probe().version)} by the driver; cuda-bindings "
-                             f"{_version('cuda-bindings')}", "NVRTC": _nvrtc(),
-            "cuBLAS": _version("nvidia-cublas"), "cuSOLVER": _version("nvidia-cusolver"),
-            "cuFFT": _version("nvidia-cufft")}
+    there = cuda_probe.probe()
+    return {**{f"cuda:{k}": _device(k) for k in range(there.devices)},
+            "CUDA": f"{cuda_probe.shown(there.version)} by the driver; cuda-bindings "
+                    f"{_version('cuda-bindings')}",
+            "NVRTC": _nvrtc(), "cuBLAS": _version("nvidia-cublas"),
+            "cuSOLVER": _version("nvidia-cusolver"), "cuFFT": _version("nvidia-cufft")}
 
 
 def _device(number: int) -> str:
@@ -582,4 +575,4 @@ def _version(name: str) -> str:
     try:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
-        return f"not installed as a package ({INSTALL})"
+        return f"not installed as a package ({cuda_probe.INSTALL})"

@@ -19,21 +19,10 @@ from ...support.fork import WithLock
 from ...support.native import lib
 from ...support.options import current
 from ...support.types import Array, Bytes
+from . import staging
 from .blocks import At, DeviceBlock
 from .gpu import Gpu, addresses, check, driver
 from .pinned import POOL, Pinned, is_locked, is_partly_locked
-from .staging import (
-    Rows,
-    Stage,
-    StreamEvent,
-    are_thin,
-    copy_2d,
-    copy_array,
-    get,
-    move_rows,
-    put,
-    stage,
-)
 
 PIECE, BUFFERS = 4 << 20, 3  # bytes of a staging buffer, and how many there are; not yet measured
 STAGED = 1 << 20  # bytes above which threads and a copy at a time outdo the driver's own staging
@@ -64,7 +53,7 @@ def refuse_to_fetch(host: Array) -> None:
     refuse_if_recorded(f"{host.nbytes:,} bytes are copied to the host")
 
 
-_kept: list[tuple[Pinned, list[StreamEvent]]] = []  # what slots are made of
+_kept: list[tuple[Pinned, list[staging.StreamEvent]]] = []  # what slots are made of
 
 
 def _slots(gpu: Gpu, count: int, nbytes: int) -> list[tuple[int, int]]:
@@ -73,7 +62,7 @@ def _slots(gpu: Gpu, count: int, nbytes: int) -> list[tuple[int, int]]:
         block = POOL.take(count * nbytes, gpu)
     except OutOfDeviceMemory:
         return []
-    events = [StreamEvent(gpu) for _ in range(count)]
+    events = [staging.StreamEvent(gpu) for _ in range(count)]
     _kept.append((block, events))
     return [(block.address + k * nbytes, int(event.event or 0)) for k, event in enumerate(events)]
 
@@ -115,7 +104,7 @@ def send(gpu: Gpu, address: int, host: Array) -> None:
         return
     with gpu.current():
         if source.nbytes <= SMALL:
-            stage(gpu, SMALL, MANY).send(address, source)
+            staging.stage(gpu, SMALL, MANY).send(address, source)
             return
         locked = is_locked(source)
         buffers = None if locked else _buffers_for(gpu, source)
@@ -125,13 +114,13 @@ def send(gpu: Gpu, address: int, host: Array) -> None:
         status = driver.cuMemcpyHtoDAsync(address, address_of(source), source.nbytes, gpu.stream)
         if int(status[0]) == INVALID_VALUE and not locked:
             # another library may have locked some of the pages
-            stage(gpu, PIECE, BUFFERS).send(address, source)
+            staging.stage(gpu, PIECE, BUFFERS).send(address, source)
             return
         check(status, f"copying {source.nbytes} bytes to device {gpu.number}")
         _wait(gpu)  # another library may have locked the pages, which are read later then
 
 
-def _buffers_for(gpu: Gpu, host: Bytes, written: bool = False) -> Stage | None:
+def _buffers_for(gpu: Gpu, host: Bytes, written: bool = False) -> staging.Stage | None:
     """Return the buffers for a copy of pageable memory, None where the driver copies.
 
     It stages pageable memory, too, but by one thread. Memory that is locked in part it refuses.
@@ -147,9 +136,9 @@ def _buffers_for(gpu: Gpu, host: Bytes, written: bool = False) -> Stage | None:
         return None
 
 
-def _buffers(gpu: Gpu, nbytes: int) -> Stage:
+def _buffers(gpu: Gpu, nbytes: int) -> staging.Stage:
     """Return the buffers for copies of so many bytes."""
-    return stage(gpu, PIECE, BUFFERS) if nbytes > SMALL else stage(gpu, SMALL, MANY)
+    return staging.stage(gpu, PIECE, BUFFERS) if nbytes > SMALL else staging.stage(gpu, SMALL, MANY)
 
 
 def _send_small(gpu: Gpu, address: int, source: Bytes) -> bool:
@@ -241,11 +230,11 @@ def copy_rows(gpu: Gpu, to: int, source: int, shape: tuple[int, int], pitch: int
     """Copy rows of bytes, one every `pitch` bytes, within the device."""
     count, width = shape
     with gpu.current():
-        if are_thin(count, width) and not RECORDERS:
-            move_rows(gpu, (to, pitch), (source, pitch), shape)
+        if staging.are_thin(count, width) and not RECORDERS:
+            staging.move_rows(gpu, (to, pitch), (source, pitch), shape)
             return
         if count > 1 and pitch <= MOST_PITCH:
-            copy_2d(gpu, Rows(to, pitch), Rows(source, pitch), shape)
+            staging.copy_2d(gpu, staging.Rows(to, pitch), staging.Rows(source, pitch), shape)
             return
         for k in range(count):
             check(driver.cuMemcpyDtoDAsync(to + k * pitch, source + k * pitch, width, gpu.stream),
@@ -258,13 +247,13 @@ def copy_between(to: At, source: At, nbytes: int) -> None:
     """
     here, there = to.gpu, source.gpu
     here.reach(there)
-    written = StreamEvent(there).record(there.stream)
+    written = staging.StreamEvent(there).record(there.stream)
     written.hold_up(here.stream, here)
     with here.current():
         ends = to.address, here.context, source.address, there.context
         check(driver.cuMemcpyPeerAsync(*ends, nbytes, here.stream),
               f"copying {nbytes} bytes from device {there.number} to device {here.number}")
-    read = StreamEvent(here).record(here.stream)
+    read = staging.StreamEvent(here).record(here.stream)
     read.hold_up(there.stream, there)  # later writes there come after it
     written.close()
     read.close()
@@ -282,12 +271,12 @@ def copy_rows_between(to: At, source: At, shape: tuple[int, int],
     for first in range(0, count, most):
         rows, at = min(most, count - first), first * pitch
         with there.plain_room(rows * width) as packed, here.plain_room(rows * width) as room:
-            move_rows(there, (packed, width), (begin + at, pitch), (rows, width))
+            staging.move_rows(there, (packed, width), (begin + at, pitch), (rows, width))
             copy_between(At(here, room), At(there, packed), rows * width)
-            move_rows(here, (target + at, pitch), (room, width), (rows, width))
+            staging.move_rows(here, (target + at, pitch), (room, width), (rows, width))
 
 
-def _stage_for(gpu: Gpu, rows: Array) -> Stage:
+def _stage_for(gpu: Gpu, rows: Array) -> staging.Stage:
     """Return the buffers for rows that each fit into one."""
     return _buffers(gpu, rows.nbytes if current().page_locked else 0)
 
@@ -304,7 +293,7 @@ class Transfer(WithLock):
     page-locked buffer that the copy fills.
     """
 
-    def __init__(self, event: StreamEvent, keep: object,
+    def __init__(self, event: staging.StreamEvent, keep: object,
                  unpack: tuple[Bytes, Bytes] | None = None) -> None:
         self._event = event
         self._keep = keep
@@ -320,7 +309,7 @@ class Transfer(WithLock):
                     self._event.wait()
                     if self._unpack is not None:
                         target, buffer = self._unpack
-                        copy_array(buffer, target)
+                        staging.copy_array(buffer, target)
                     self._event.close()
                 except DeviceError as error:
                     self._failed = error
@@ -332,7 +321,7 @@ class Transfer(WithLock):
 class Sending(Transfer):
     """A copy of `nbytes` to the device, waited for by the device rather than the host."""
 
-    def __init__(self, event: StreamEvent, keep: tuple[DeviceBlock, Array, Bytes],
+    def __init__(self, event: staging.StreamEvent, keep: tuple[DeviceBlock, Array, Bytes],
                  reads_source: bool) -> None:
         super().__init__(event, keep)
         self.nbytes: int = keep[2].nbytes
@@ -380,10 +369,10 @@ def begin_send(gpu: Gpu, block: DeviceBlock, host: Array) -> Sending | None:
         send(gpu, block.address, host)
         return None
     if buffer is not source:
-        copy_array(source, buffer)
+        staging.copy_array(source, buffer)
     with gpu.current(), _begun(gpu):
-        put(gpu, block.address, address_of(buffer), buffer.nbytes, gpu.copy_stream)
-        sent = StreamEvent(gpu).record(gpu.copy_stream)
+        staging.put(gpu, block.address, address_of(buffer), buffer.nbytes, gpu.copy_stream)
+        sent = staging.StreamEvent(gpu).record(gpu.copy_stream)
         return Sending(sent, (block, host, buffer), buffer is source)
 
 
@@ -397,9 +386,10 @@ def begin_fetch(gpu: Gpu, host: Array, block: DeviceBlock) -> Transfer | None:
         fetch(gpu, host, block.address)
         return None
     with gpu.current(), _begun(gpu):
-        get(gpu, address_of(buffer), block.address, buffer.nbytes, gpu.copy_stream)
+        staging.get(gpu, address_of(buffer), block.address, buffer.nbytes, gpu.copy_stream)
         unpack = None if buffer is target else (target, buffer)
-        return Transfer(StreamEvent(gpu).record(gpu.copy_stream), (block, host, buffer), unpack)
+        done = staging.StreamEvent(gpu).record(gpu.copy_stream)
+        return Transfer(done, (block, host, buffer), unpack)
 
 
 @contextmanager

@@ -217,7 +217,7 @@ implements("polysub", on_device=2)(_combined(elementwise.subtract))
 @implements("polymul", on_device=2)
 def numpy_polymul(a1: Operand, a2: Operand) -> Result:
     one, other = map(_without_zeros, _vectors(a1, a2))
-    return numpy_convolve(one, other)
+    return _windows(_convolved, one, other, "full")
 
 
 def _without_zeros(x: Mat) -> Mat:
@@ -308,14 +308,9 @@ def _repeated(points: Mat, lines: list[Mat], period: float) -> tuple[Mat, list[M
     return points, [concat([values[-1:], values, values[:1]]) for values in lines]
 
 
-@implements("correlate", on_device=2)
-def numpy_correlate(a: Operand, v: Operand, mode: str = "valid") -> Result:
-    return _windows(_correlated, a, v, mode)
-
-
-@implements("convolve", on_device=2)
-def numpy_convolve(a: Operand, v: Operand, mode: str = "full") -> Result:
-    return _windows(_convolved, a, v, mode)
+implements("correlate", on_device=2)(
+    lambda a, v, mode="valid": _windows(_correlated, a, v, mode))
+implements("convolve", on_device=2)(lambda a, v, mode="full": _windows(_convolved, a, v, mode))
 
 
 def _windows(function: _Vectors, a: Mat, v: Mat, mode: str) -> Result:

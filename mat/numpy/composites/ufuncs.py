@@ -14,7 +14,7 @@ from ...ops.primitives.joining import concat
 from ...ops.primitives.selecting import is_true, where
 from ...ops.primitives.shape import along
 from ...support.plugins import at_first_use
-from ...support.types import Array, Function, Operand
+from ...support.types import Array, DType, Function, Operand
 from ..operands import FLOATS, as_dtype, in_floats, one_axis, with_axis_moved
 from ..registry import Result, composes, implements
 from .in_tiles import in_tiles
@@ -35,22 +35,18 @@ _FLOAT, _INT = np.dtype(np.float64), np.dtype(np.int32)
 # Names of what devices compute
 
 
-@composes("degrees")
-@in_tiles
-def degrees(x: Operand) -> Result:
-    return in_floats(np.degrees, ufuncs.rad2deg, x)
+def _compose_of_floats(ufunc: np.ufunc, function: Function, wide: DType | None = None) -> None:
+    """Compose `ufunc` of a function of Mats in the dtype of its loop, or in `wide`."""
+    def composed(*operands: Operand) -> Result:
+        return in_floats(ufunc, function, *operands, wide=wide)
+
+    composed.__name__ = ufunc.__name__
+    composes(ufunc.__name__)(in_tiles(composed))
 
 
-@composes("radians")
-@in_tiles
-def radians(x: Operand) -> Result:
-    return in_floats(np.radians, ufuncs.deg2rad, x)
-
-
-@composes("fabs")
-@in_tiles
-def fabs(x: Operand) -> Result:
-    return in_floats(np.fabs, elementwise.abs, x)
+_compose_of_floats(np.degrees, lambda x: ufuncs.rad2deg(x))
+_compose_of_floats(np.radians, lambda x: ufuncs.deg2rad(x))
+_compose_of_floats(np.fabs, elementwise.abs)
 
 
 @composes("positive")
@@ -70,18 +66,15 @@ def float_power(x: Operand, y: Operand) -> Result:
 # Logarithms of sums
 
 
-@composes("logaddexp2")
-@in_tiles
-def logaddexp2(x: Operand, y: Operand) -> Result:
-    return in_floats(np.logaddexp2, _log2_of_sum, x, y, wide=_FLOAT)
-
-
 def _log2_of_sum(x: Operand, y: Operand) -> Mat:
     """Return ``log2(2**x + 2**y)`` from the larger one, exact also where both are infinite."""
     distance = elementwise.abs(elementwise.subtract(x, y))
     rest = _LOG2_E * elementwise.log1p(ufuncs.exp2(-distance))
     found = elementwise.add(elementwise.maximum(x, y), rest)
     return where(elementwise.equal(x, y), elementwise.add(x, 1.0), found)
+
+
+_compose_of_floats(np.logaddexp2, _log2_of_sum, _FLOAT)
 
 
 # Parts of numbers
@@ -95,22 +88,13 @@ def spacing(x: Mat) -> Result:
     return where(elementwise.isfinite(x), ufuncs.nextafter(x, away) - x, np.nan)
 
 
-@composes("modf")
-@in_tiles
-def modf(x: Operand) -> Result:
-    return in_floats(np.modf, _fraction_and_whole, x)
-
-
 def _fraction_and_whole(x: Mat) -> tuple[Mat, Mat]:
     whole = ufuncs.trunc(x)
     fraction = where(elementwise.isinf(x), 0.0, x - whole)
     return ufuncs.copysign(fraction, x), whole
 
 
-@composes("frexp")
-@in_tiles
-def frexp(x: Operand) -> Result:
-    return in_floats(np.frexp, _mantissa_and_exponent, x)
+_compose_of_floats(np.modf, _fraction_and_whole)
 
 
 def _mantissa_and_exponent(x: Mat) -> tuple[Mat, Mat]:
@@ -131,6 +115,9 @@ def _mantissa_and_exponent(x: Mat) -> tuple[Mat, Mat]:
     exponent = where(small, exponent - _SHIFT, exponent)
     return (as_dtype(where(plain, mantissa, wide), x.dtype),
             where(plain, exponent, 0.0).astype(_INT))
+
+
+_compose_of_floats(np.frexp, _mantissa_and_exponent)
 
 
 @composes("ldexp")

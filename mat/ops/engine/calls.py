@@ -70,9 +70,6 @@ def defer_by(rule: Deferral) -> None:
 class PlanNode:
     """A node of the tree of plans: one step for each token of a call's key."""
 
-    __slots__ = ("branches", "device", "device_plan", "first", "first_token", "plan",
-                 "result_form")
-
     def __init__(self) -> None:
         self.first_token: object = None
         self.first: PlanNode | None = None
@@ -100,10 +97,6 @@ class PlanNode:
 
 class Calls(Operation):
     """The part of an operation that finds plans of calls and carries them out."""
-
-    __slots__ = ("arity", "assigns", "binary", "count", "device_roots", "folds", "main",
-                 "meets_read", "new_root", "of_elements", "others", "reads_once", "root",
-                 "settings", "zero_at")
 
     def set_positions(self, arity: int, main: int, others: tuple[int, ...],
                       settings: tuple[int, ...], zero_at: int) -> None:

@@ -54,8 +54,6 @@ class Planned(Protocol):
 class PlannedOperand:
     """An operand of a plan: its position in calls, and its access."""
 
-    __slots__ = ("direction", "form", "kind", "other", "position", "reads", "writes")
-
     def __init__(self, kind: int, position: int, form: Form | None,
                  direction: Direction = INPUT, other: int = 0) -> None:
         self.kind: int = kind
@@ -70,11 +68,6 @@ class PlannedOperand:
 
 class Plan:
     """The way to carry out a call with checked operands of certain forms."""
-
-    __slots__ = ("accesses", "armed", "at_once", "bit", "by_ufunc", "facet", "function", "joins",
-                 "kernel", "keywords", "lent", "mask", "number_positions", "number_types",
-                 "of_device", "operands", "operation", "quiet", "refusal", "repeated", "result",
-                 "through_array")
 
     def __init__(self, operation: Planned, function: Function, facet: Facet,
                  operands: tuple[PlannedOperand, ...]) -> None:

@@ -74,8 +74,6 @@ _JOINS, _DOES_NOT = 1, 2  # of a plan: whether its kernel can be part of a progr
 class Fused(Nested):
     """The use of a `fused` block by a context."""
 
-    __slots__ = ("statements",)
-
     def __init__(self) -> None:
         self.statements = Statements(LEAST)
 
@@ -135,8 +133,6 @@ _MOST = 1024
 
 class ByBlocks(Deferral):
     """Defers what is large enough and can wait, in a `fused` block of the context."""
-
-    __slots__ = ()
 
     def take(self, operation: Any, device: Device, args: Arguments) -> bool:
         block = block_now()

@@ -35,8 +35,6 @@ _array, _input, _cubes = ARRAY, INPUT, LIVE
 class Nodes:
     """Nodes that are values of storages; those that nobody needs any more disappear."""
 
-    __slots__ = ("busy", "in_place", "last", "rows")
-
     def __init__(self) -> None:
         self.last: int = 0  # the number of the last node that was made
         self.rows: bool = False  # some may be reductions
@@ -69,8 +67,6 @@ _values = VALUES = Nodes()  # of all storages; both with types of C
 
 class Statements:
     """The statements of a block."""
-
-    __slots__ = ("held", "least", "most", "reads")
 
     def __init__(self, least: int) -> None:
         self.least: int = least  # bytes of a result that is pending
@@ -111,7 +107,6 @@ def pending_of(storage: Storage) -> Pending:
 class Leaf:
     """A view of elements that pending expressions read."""
 
-    __slots__ = ("__weakref__", "view")
     view: Mat
 
     @property

@@ -42,8 +42,6 @@ _LOWEST = 2 * MOST_NODES  # of codes, negated
 class Programs:
     """The programs of all structures that passes had, by the nodes of a tree of their tokens."""
 
-    __slots__ = ("known", "root")
-
     def __init__(self) -> None:
         self.clear()
 

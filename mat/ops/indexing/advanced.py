@@ -41,8 +41,6 @@ _blocks, _foreign, _observers = BLOCKS, FOREIGN, OBSERVERS
 class Advanced:
     """Items of a view at positions on the axes `chosen`, which are at `place` of the result."""
 
-    __slots__ = ("chosen", "counts", "indices", "place", "view")
-
     def __init__(self, view: Mat, indices: tuple[Mat, ...], counts: Ints, chosen: Ints,
                  place: int) -> None:
         self.view: Mat = view

@@ -106,9 +106,8 @@ gather_along.prepare("cuda", dtypes=EVERY, when=_fits_device)(
     lambda cuda, x, at, out, axis: cuda.prepare_gather_along(x, at, out, axis))
 
 
-@gather_along.on("array")
-def gather_along_numpy(np: Engine, x: Array, at: Array, out: Array, axis: int) -> None:
-    out[...] = np.take_along_axis(x, at, axis)
+gather_along.on("array")(
+    lambda np, x, at, out, axis: np.copyto(out, np.take_along_axis(x, at, axis)))
 
 
 # Scatters
@@ -188,9 +187,8 @@ mask_positions.prepare("cuda", dtypes=EVERY)(
     lambda cuda, mask, starts, out: cuda.prepare_mask_positions(mask))
 
 
-@mask_positions.on("array")
-def mask_positions_numpy(np: Engine, mask: Array, starts: Array, out: Array) -> None:
-    out[...] = np.flatnonzero(mask)
+mask_positions.on("array")(
+    lambda np, mask, starts, out: np.copyto(out, np.flatnonzero(mask)))
 
 
 def positions_of(mask: Mat) -> Mat:

@@ -57,9 +57,6 @@ _INDICES, _BOOL = np.dtype(np.int64), np.dtype(np.bool_)
 class SelectionKernels:
     """The kernels of selections of one kind, of Mats of one form."""
 
-    __slots__ = ("axes", "axis", "before", "check", "count", "elements", "fill", "form", "get",
-                 "letter", "lines", "number", "put", "put_one", "rest", "result", "whole", "worth")
-
     def __init__(self, form: Form, axis: int, axes: int, count: int) -> None:
         self.form: Form = form
         self.axis: int = axis
@@ -167,9 +164,6 @@ class _NothingWritten(Exception):
 
 class Selection:
     """The selection of a Mat by a mask or integers."""
-
-    __slots__ = ("index", "kernels", "large", "masked", "shape", "size", "starts",
-                 "starts_address", "view")
 
     def fill_in(self, view: MatBase, index: Mat, kernels: SelectionKernels, masked: bool) -> None:
         """Initialise with the selection of `index` on `view`."""

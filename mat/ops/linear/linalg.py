@@ -117,9 +117,8 @@ def inv_compiled(cpu: Engine, a: Mat, out: Mat) -> Function:
         partial(_refusal, "inv", "singular"))
 
 
-@inverse.on("array")
-def inv_numpy(np: Engine, a: Array, out: Array) -> None:
-    out[...] = or_raise(np.linalg.inv, a, refusal=_refusal("inv", "singular"))
+inverse.on("array")(lambda np, a, out: np.copyto(
+    out, or_raise(np.linalg.inv, a, refusal=_refusal("inv", "singular"))))
 
 
 def inv(a: Mat) -> Mat:
@@ -183,9 +182,8 @@ def solve_compiled(cpu: Engine, a: Mat, b: Mat, out: Mat) -> Function:
         partial(_refusal, "solve", "singular"))
 
 
-@solution.on("array")
-def solve_numpy(np: Engine, a: Array, b: Array, out: Array) -> None:
-    out[...] = or_raise(np.linalg.solve, a, b, refusal=_refusal("solve", "singular"))
+solution.on("array")(lambda np, a, b, out: np.copyto(
+    out, or_raise(np.linalg.solve, a, b, refusal=_refusal("solve", "singular"))))
 
 
 def solve(a: Mat, b: Mat) -> Mat:
@@ -379,9 +377,8 @@ def svd_cuda(cuda: Engine, a: Mat, *results: Mat) -> Function:
                             a.shape[:-2])
 
 
-@singular_values.on("array")
-def svdvals_numpy(np: Engine, a: Array, s: Array) -> None:
-    s[...] = or_raise(lambda: np.linalg.svd(a, compute_uv=False))
+singular_values.on("array")(lambda np, a, s: np.copyto(
+    s, or_raise(lambda: np.linalg.svd(a, compute_uv=False))))
 
 
 @singular_factors.on("array")
@@ -434,19 +431,14 @@ def eig_cuda(cuda: Engine, a: Mat, *results: Mat) -> Function:
                             a.shape[:-2])
 
 
-@hermitian_values.on("array")
-def eigvalsh_numpy(np: Engine, a: Array, w: Array, lower: bool) -> None:
-    w[...] = or_raise(np.linalg.eigvalsh, a, "L" if lower else "U")
+hermitian_values.on("array")(lambda np, a, w, lower: np.copyto(
+    w, or_raise(np.linalg.eigvalsh, a, "L" if lower else "U")))
+eigen_values.on("array")(lambda np, a, w: np.copyto(w, or_raise(np.linalg.eigvals, a)))
 
 
 @hermitian_factors.on("array")
 def eigh_numpy(np: Engine, a: Array, v: Array, w: Array, lower: bool) -> None:
     w[...], v[...] = or_raise(np.linalg.eigh, a, "L" if lower else "U")
-
-
-@eigen_values.on("array")
-def eigvals_numpy(np: Engine, a: Array, w: Array) -> None:
-    w[...] = or_raise(np.linalg.eigvals, a)
 
 
 @eigen_factors.on("array")
@@ -490,9 +482,7 @@ def qr_cuda(cuda: Engine, a: Mat, *results: Mat) -> Function:
                            *(left or [None]), a.shape[:-2])
 
 
-@triangular_factor.on("array")
-def triangle_numpy(np: Engine, a: Array, r: Array) -> None:
-    r[...] = np.linalg.qr(a, "r")
+triangular_factor.on("array")(lambda np, a, r: np.copyto(r, np.linalg.qr(a, "r")))
 
 
 @orthogonal_factors.on("array")

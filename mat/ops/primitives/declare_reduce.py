@@ -20,18 +20,7 @@ from ...layout.shapes import Ints, as_axes, as_axis, broadcast_shapes, integer, 
 from ...matrix.delegate import delegate
 from ...matrix.mat import Mat
 from ...matrix.methods import bind
-from ...support.dtypes import (
-    BOOL,
-    BY_CHAR,
-    COMPLEX_TYPES,
-    DISTINCT,
-    FLOAT8,
-    HALVES,
-    INTEGERS,
-    REAL_TYPES,
-    as_dtype,
-    represents,
-)
+from ...support import dtypes
 from ...support.native import compiled
 from ...support.plugins import plugin
 from ...support.types import (
@@ -167,7 +156,7 @@ def reduce_chosen(reduction: Function, rule: Function, a: Mat, axis: AxisLike, k
     found: Mat = reduction(a, axis, keepdims)
     if initial is NO_VALUE:
         return found
-    leave_if(not represents(found.dtype, initial))
+    leave_if(not dtypes.represents(found.dtype, initial))
     return rule(found, initial)
 
 
@@ -177,7 +166,7 @@ def _adapts(initial: Operand, a: Mat) -> bool:
         return True
     kind = a.dtype.kind
     return (type(initial) in (int, float) and kind in "iuf"
-            and (type(initial) is int or kind == "f") and represents(a.dtype, initial))
+            and (type(initial) is int or kind == "f") and dtypes.represents(a.dtype, initial))
 
 
 def mean_chosen(total: Function, a: Mat, axis: AxisLike, keepdims: bool, where: Operand) -> Mat:
@@ -193,10 +182,10 @@ def mean_chosen(total: Function, a: Mat, axis: AxisLike, keepdims: bool, where: 
 
 RANK = 32  # axes that compiled kernels can step along
 DEVICE_RANK = 8  # the same of those of a device
-ON_DEVICE = DISTINCT  # dtypes of which a device has kernels
+ON_DEVICE = dtypes.DISTINCT  # dtypes of which a device has kernels
 # of the names of compiled kernels
-SUFFIXES = ({c: BY_CHAR[c].suffix for c in INTEGERS} | {c: c for c in REAL_TYPES + COMPLEX_TYPES}
-            | {BOOL: "1"})
+SUFFIXES = {c: dtypes.BY_CHAR[c].suffix for c in dtypes.INTEGERS}
+SUFFIXES |= {c: c for c in dtypes.REAL_TYPES + dtypes.COMPLEX_TYPES} | {dtypes.BOOL: "1"}
 _DOC = """{summary}
 
 Parameters
@@ -316,7 +305,7 @@ class Reduction:
 
     def kernel(self, char: str) -> str:
         """Return the name of the compiled kernel for elements of a dtype character."""
-        of_bools = self.of_bools if char in BOOL else ""
+        of_bools = self.of_bools if char in dtypes.BOOL else ""
         return f"mat_{of_bools or self.compiled_name or self.name}_{self.suffixes[char]}"
 
     def prepare(self, cpu: Engine, x: Mat, out: Mat, axis: AxisLike, keepdims: bool) -> Function:
@@ -379,7 +368,7 @@ class UfuncReduction(Reduction):
 
 def is_half(dtype: DType) -> bool:
     """Return whether `dtype` is a floating-point type of 8 or 16 bits, prone to overflow."""
-    return dtype.char in HALVES + FLOAT8
+    return dtype.char in dtypes.HALVES + dtypes.FLOAT8
 
 
 def assigning(function: Function) -> Function:
@@ -487,7 +476,7 @@ def _core(kind: Reduction, kernel: MatOp) -> Function:
     def core(x: Operand, axis: AxisLike = None, keepdims: bool = False, out: Mat | None = None,
              dtype: DTypeLike = None) -> Mat:
         if dtype is not None:
-            return _converted(kind, core, x, axis, keepdims, out, as_dtype(dtype))
+            return _converted(kind, core, x, axis, keepdims, out, dtypes.as_dtype(dtype))
         if type(x) is not Mat:
             x = kind.operand(x)
         if axis is not None and type(axis) is not int:

@@ -382,8 +382,6 @@ def differenced(x: object, axis: object) -> Operand:
 class Spread:
     """A copy with several copies of each element: its form, and layouts to read and write."""
 
-    __slots__ = ("form", "source", "target")
-
     def __init__(self, view: Mat, shape: Ints, wide: Ints, strides: Ints) -> None:
         self.form: Form = form_of_result(shape, view.element_type)
         self.source: Layout = Layout(wide, strides, 0)

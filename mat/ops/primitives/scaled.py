@@ -128,9 +128,8 @@ def geerv_kernel(engine: Engine, a: Mat, x: Mat, b: Mat) -> Function:
     return engine.prepare_elementwise("geem", a, x, b, layouts=layouts)
 
 
-@geerv.on("array")
-def geerv_numpy(np: Engine, alpha: Number, a: Array, x: Array, beta: Number, b: Array) -> None:
-    accumulate(np, np.multiply(a, alpha * x.reshape(1, -1)), beta, b)
+geerv.on("array")(lambda np, alpha, a, x, beta, b: accumulate(
+    np, np.multiply(a, alpha * x.reshape(1, -1)), beta, b))
 
 
 @op(by_form=True)
@@ -179,9 +178,8 @@ add_sign.prepare("cuda", dtypes=EVERY, when=apart)(
     lambda cuda, a, b: cuda.prepare_elementwise("add_sign", a, b))
 
 
-@add_sign.on("array")
-def add_sign_numpy(np: Engine, alpha: Number, a: Array, beta: Number, b: Array) -> None:
-    accumulate(np, np.multiply(np.sign(a), alpha), beta, b)
+add_sign.on("array")(lambda np, alpha, a, beta, b: accumulate(
+    np, np.multiply(np.sign(a), alpha), beta, b))
 
 
 # Factors of rows or columns
