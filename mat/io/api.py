@@ -11,11 +11,12 @@ from ..matrix.methods import method
 from ..ops.engine.operands import as_mat
 from ..support.types import Array, ArrayLike, File
 from . import npy, streams
+from .streams import Callback
 
 
 # NumPy has the parameter `allow_pickle`
 def save(file: File, arr: ArrayLike, allow_pickle: bool = False, *,  # noqa: ARG001
-         progress: streams.Callback | None = None) -> None:
+         progress: Callback | None = None) -> None:
     """Write a Mat to a .npy file, as ``numpy.save`` does.
 
     Parameters
@@ -73,7 +74,7 @@ def _with_suffix(file: File) -> File:
 
 
 @method("load_")
-def load_(self: Mat, file: File, *, progress: streams.Callback | None = None) -> Mat:
+def load_(self: Mat, file: File, *, progress: Callback | None = None) -> Mat:
     """Overwrite the visible elements with those of a .npy file.
 
     Parameters
@@ -122,7 +123,7 @@ def load_(self: Mat, file: File, *, progress: streams.Callback | None = None) ->
 
 
 @method("write")
-def write(self: Mat, file: File, *, progress: streams.Callback | None = None) -> None:
+def write(self: Mat, file: File, *, progress: Callback | None = None) -> None:
     """Write the visible elements in C order, and nothing else.
 
     Parameters
@@ -147,7 +148,7 @@ def write(self: Mat, file: File, *, progress: streams.Callback | None = None) ->
 
 
 @method("read_")
-def read_(self: Mat, file: File, *, progress: streams.Callback | None = None) -> Mat:
+def read_(self: Mat, file: File, *, progress: Callback | None = None) -> Mat:
     """Overwrite the visible elements, in C order, with the bytes of a file that ``write`` wrote.
 
     Parameters
@@ -196,7 +197,7 @@ def write_elements(out: streams.Stream, counter: streams.Progress, *arrays: Arra
             counter.add(piece.size)
 
 
-def expect(source: streams.Source, nbytes: int, progress: streams.Callback | None) -> None:
+def expect(source: streams.Source, nbytes: int, progress: Callback | None) -> None:
     """Prepare to read `nbytes` bytes of elements, and to report them to `progress`."""
     source.progress = streams.Progress(progress)
     source.require(nbytes, "its elements")
@@ -204,7 +205,7 @@ def expect(source: streams.Source, nbytes: int, progress: streams.Callback | Non
 
 
 def _overwrite(x: Mat, source: streams.Source, form: streams.ElementFormat,
-               progress: streams.Callback | None) -> None:
+               progress: Callback | None) -> None:
     """Read the next elements into `x`; if there might be too few, only after all have been read."""
     x.allowed(OUTPUT)  # first: reading may take long
     expect(source, form.nbytes, progress)
