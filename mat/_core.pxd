@@ -131,7 +131,8 @@ cdef class HostBlocks:
     cdef bint pick(self, uintptr_t target, uintptr_t address, int size, Py_ssize_t n, list indices,
                    tuple shape, tuple strides) except -1
     cdef bint unravel(self, uintptr_t address, Py_ssize_t n, tuple shape, list targets) except -1
-    cdef bint ravel(self, uintptr_t target, Py_ssize_t n, list indices, tuple shape) except -1
+    cdef bint ravel(self, uintptr_t target, Py_ssize_t n, list indices, tuple shape,
+                    bint wraps) except -1
     cdef bint take(self, uintptr_t target, uintptr_t address, Py_ssize_t count, size_t nbytes,
                    uintptr_t index, Py_ssize_t n) noexcept
     cdef void repeat(self, uintptr_t target, uintptr_t address, int size, Py_ssize_t n,

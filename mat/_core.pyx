@@ -404,11 +404,12 @@ cdef class HostBlocks:
         """
         return split_places(<const int64_t *>address, n, shape, targets)
 
-    cdef bint ravel(self, uintptr_t target, Py_ssize_t n, list indices, tuple shape) except -1:
+    cdef bint ravel(self, uintptr_t target, Py_ssize_t n, list indices, tuple shape,
+                    bint wraps) except -1:
         """Write the row-major indices of n elements, by the addresses of n integers of 64 bits for
-        each axis; return False if one is out of range.
+        each axis, negative ones from its end if `wraps`; return False if one is out of range.
         """
-        return join_places(<int64_t *>target, n, indices, shape)
+        return join_places(<int64_t *>target, n, indices, shape, wraps)
 
     cdef bint take(self, uintptr_t target, uintptr_t address, Py_ssize_t count, size_t nbytes,
                    uintptr_t index, Py_ssize_t n) noexcept:

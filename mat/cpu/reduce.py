@@ -57,7 +57,8 @@ def reduction(kernel: str, form: ReductionForm, itemsize: int, *, mean: bool = F
         frame.columns, frame.column_x, frame.column_y = kept.pop()
     frame.results, frame.reduced = results, total
     frame.start_x, frame.start_y = form.start_x, form.start_y
-    frame.divisor, frame.accumulate, frame.mask = total if mean else 1, accumulate, mask
+    frame.divisor, frame.mean = total if mean else 1, mean
+    frame.accumulate, frame.mask = accumulate, mask
     if ddof is not None:
         frame.divisor, frame.root = max(total - ddof, 0), root
     frame.tile = min(frame.columns, TILE)

@@ -57,13 +57,29 @@ def integers(rng, shape):
             yield (*before, k), [(*before, one) for one in kinds]
 
 
+def mixed(rng, shape):
+    """Arrays and masks among slices and integers, and an array for each axis."""
+    def spelled(index):
+        return tuple(mat.array(i) if isinstance(i, np.ndarray) else i for i in index)
+
+    arrays = tuple(rng.integers(-n, n, 4) for n in shape)
+    yield arrays, [spelled(arrays), arrays]
+    for k, n in enumerate(shape[:2]):
+        for item in (arrays[k], arrays[k].reshape(2, 2), rng.random(n) < 0.5):
+            for other in (0, -1, slice(None, None, -1), slice(0, 2)):
+                index = (*(other,) * k, item, *(other,) * (len(shape) - k - 1))
+                yield index, [spelled(index)]
+                yield index[:2], [spelled(index[:2])]
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_reading(rng, dtype, layout):
     for shape in SHAPES:
         a = elements(rng, shape, dtype)
         x = place(a, layout)
-        for index, spellings in (*masks(rng, shape), *integers(rng, shape)):
+        for index, spellings in (*masks(rng, shape), *integers(rng, shape),
+                                 *mixed(rng, shape)):
             for spelled in spellings:
                 same(x[spelled], a[index])
                 if isinstance(spelled, tuple) and len(spelled) == 1:
@@ -76,7 +92,8 @@ def test_writing(rng, dtype, layout):
     for shape in SHAPES:
         a = elements(rng, shape, dtype)
         x = place(a, layout)
-        for index, spellings in (*masks(rng, shape), *integers(rng, shape)):
+        for index, spellings in (*masks(rng, shape), *integers(rng, shape),
+                                 *mixed(rng, shape)):
             chosen = a[index]
             values = elements(rng, chosen.shape, dtype)
             for spelled, value in zip(spellings, (values, 1, values[:1], 3.0, mat.array(values),

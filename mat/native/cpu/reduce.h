@@ -22,13 +22,13 @@ typedef struct {
     int64_t results, reduced, chunk, chunks;
     int64_t columns, column_x, column_y, tile, tiles;
     double divisor;
-    int64_t accumulate, mask, root, group;
+    int64_t accumulate, mask, root, group, mean;
 } mat_reduction;
 
 /* Of sums `divisor` is 1, of means the count. Where the frame says `accumulate`, the numbers are
    alpha and beta of
    ``y <- alpha * sum + beta * y``. Variances are divided by `divisor`, too; `root` takes the square
-   root of that. */
+   root of that. Counts are divided by it, to float64, if `mean` is set. */
 mat_kernel mat_sum_f, mat_sum_finish_f, mat_sum_d, mat_sum_finish_d, mat_sum_i64,
     mat_sum_finish_i64;
 mat_kernel mat_prod_f, mat_prod_finish_f, mat_prod_d, mat_prod_finish_d, mat_prod_i64,

@@ -150,7 +150,9 @@ INLINE void *left_of(const mat_reduction *f, char *const *operands) {
    parts have what was looked for. */
 INLINE void truth_put(int op, const mat_reduction *f, char *const *operands, int64_t y,
                       int64_t total) {
-    if (op == COUNT)
+    if (op == COUNT && f->mean)
+        ((double *)operands[1] + f->start_y)[y] = total / f->divisor;
+    else if (op == COUNT)
         ((int64_t *)operands[1] + f->start_y)[y] = total;
     else
         ((uint8_t *)operands[1] + f->start_y)[y] = (op == ANY) == (total != 0);

@@ -186,6 +186,17 @@ cdef Py_ssize_t bytes_with(const uint8_t *x, Py_ssize_t n, uint64_t mask) noexce
     return found
 
 
+cdef Py_ssize_t find_bytes(const uint8_t *at, Py_ssize_t n, uint8_t mask, int64_t *to,
+                           Py_ssize_t most) noexcept:
+    """Write the places of at most so many bytes with bits in `mask`, without a branch for each."""
+    cdef Py_ssize_t k = 0, found = 0
+    while k < n and found < most:
+        to[found] = k
+        found += (at[k] & mask) != 0
+        k += 1
+    return found
+
+
 cdef Py_ssize_t find_places(uintptr_t address, int size, tuple shape, uint64_t mask,
                             list targets, Py_ssize_t most) except -1:
     """See `HostBlocks.places_of`."""
@@ -198,6 +209,8 @@ cdef Py_ssize_t find_places(uintptr_t address, int size, tuple shape, uint64_t m
         lengths[a], index[a] = shape[a], 0
         to[a] = <int64_t *><uintptr_t>targets[a]
         n *= lengths[a]
+    if axes == 1 and size == 1:
+        return find_bytes(<const uint8_t *>address, n, mask & 0xFF, to[0], most)
     last = lengths[axes - 1]
     k = 0
     while k < n:
@@ -319,10 +332,11 @@ cdef bint split_places(const int64_t *at, Py_ssize_t n, tuple shape, list target
     return True
 
 
-cdef bint join_places(int64_t *to, Py_ssize_t n, list indices, tuple shape) except -1:
+cdef bint join_places(int64_t *to, Py_ssize_t n, list indices, tuple shape, bint wraps) except -1:
     """See `HostBlocks.ravel`."""
     cdef int64_t lengths[MOST_AXES]
     cdef const int64_t *at[MOST_AXES]
+    cdef int64_t i
     cdef Py_ssize_t k
     cdef int a, axes = len(shape)
     if axes > MOST_AXES:
@@ -332,9 +346,11 @@ cdef bint join_places(int64_t *to, Py_ssize_t n, list indices, tuple shape) exce
     for k in range(n):
         to[k] = 0
         for a in range(axes):
-            if not 0 <= at[a][k] < lengths[a]:
+            i = at[a][k]
+            i += lengths[a] if wraps and i < 0 else 0
+            if not 0 <= i < lengths[a]:
                 return False
-            to[k] = to[k] * lengths[a] + at[a][k]
+            to[k] = to[k] * lengths[a] + i
     return True
 
 

@@ -34,8 +34,8 @@ from ...support.types import Index, Keywords, Nested, Operand
 from ..engine.calls import may_meet
 from ..engine.operands import is_operand, shortened
 from ..primitives.elementwise import assign, fill
-from ..primitives.few_indices import items, picked
-from .selection import Selection, as_array_of, as_source, selected, selects_as_array
+from ..primitives.few_indices import items, picked, places, raveled_places
+from .selection import Selection, as_array_of, as_index, as_source, selected, selects_as_array
 
 _advanced = at_first_use("ops.indexing.advanced")
 _CHOICES = frozenset((Mat, np.ndarray, list))  # types of a mask, or of an array of integers
@@ -179,16 +179,46 @@ def _out_of_range(self: Mat, given: Index, error: Exception) -> IndexOutOfRange:
 
 
 def _on_host(self: Mat, index: tuple[Index, ...]) -> Selection | None:
-    """Return the selection of one mask or array among slices of all, for the host; or None."""
-    at = -1
+    """Return the selection of one mask or array among slices and integers, for the host; or None.
+
+    It selects from the view that slices and integers give: not with a slice between an integer and
+    the array, which NumPy broadcasts together to an axis that comes first.
+    """
+    at, first, last, numbers, whole = -1, -1, -1, 0, True
     for k in range(len(index)):
-        if type(index[k]) is not slice:
-            if at >= 0:
-                return None
-            at = k
-        elif index[k] != _ALL:
+        kind = type(index[k])
+        if kind is slice:
+            whole = whole and index[k] == _ALL
+            continue
+        if kind is int:
+            numbers, whole = numbers + 1, False
+        elif at >= 0 or kind not in _CHOICES:
             return None
-    return None if at < 0 or len(index) > self.ndim else selected(self, index[at], at)
+        else:
+            at = k
+        first, last = k if first < 0 else first, k
+    if at < 0 or len(index) > self.ndim or last - first > numbers:
+        return None
+    chosen: Any = as_index(index[at])
+    if chosen is None or (whole and not at):
+        return None if chosen is None else selected(self, chosen, 0)
+    now = self._as_now()
+    view = now._view_of(now.layout[(*index[:at], _ALL, *index[at + 1:])])
+    if chosen.element_type.kind != "b":
+        return selected(view, chosen, first)
+    if chosen.layout.shape != view.layout.shape[first:first + 1]:
+        return None  # a mask of more axes, or NumPy's error
+    if not first:
+        return selected(view, chosen, 0)
+    found = places(chosen)
+    return None if found is None else selected(view, found[0], first)
+
+
+def _of_elements(self: Mat, index: tuple[Index, ...]) -> Selection | None:
+    """Return the selection of a packed Mat by few integers along each axis; None for others."""
+    now = self._as_now()
+    at = raveled_places(index, now.layout.shape, True) if now.layout.contiguous else None
+    return None if at is None else selected(now._view_of(now.layout.flat()), at, 0)
 
 
 _ALL = slice(None)
@@ -237,6 +267,8 @@ def _scatter(self: Mat, index: Index, value: Operand) -> None:
     chosen = _there(self, index, "setitem")
     if chosen is None:
         chosen = _on_host(self, index) if type(index) is tuple else selected(self, index, 0)
+    if chosen is None and type(index) is tuple:
+        chosen = _of_elements(self, index)
     if chosen is not None:
         self.allowed(IO)
     if chosen is None or not chosen.set(value):

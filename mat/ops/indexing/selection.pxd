@@ -37,7 +37,7 @@ cdef SelectionKernels _kernels_for(Form form, int axis, int axes, Py_ssize_t cou
 cpdef Selection selected(MatBase view, object index, int axis)
 
 @cython.locals(mat=MatBase, few=MatBase)
-cdef MatBase _as_index(object index)
+cpdef MatBase as_index(object index)
 
 
 cdef bint _is_plain(object value, str letter) except -1

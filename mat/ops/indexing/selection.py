@@ -102,7 +102,7 @@ def _kernels_for(form: Form, axis: int, axes: int, count: int) -> SelectionKerne
 
 def selected(view: MatBase, index: object, axis: int) -> Selection | None:
     """Return the selection of a mask or integers along `axis`; None if NumPy has to do it."""
-    mat = _as_index(index)
+    mat = as_index(index)
     if mat is None or lib is None:
         return None
     form = view._find_form() if view.known_form is None else view.known_form
@@ -120,7 +120,7 @@ def selected(view: MatBase, index: object, axis: int) -> Selection | None:
     return found
 
 
-def _as_index(index: Any) -> Mat | None:
+def as_index(index: Any) -> Mat | None:
     """Return a mask, or integers of 64 bits, as a packed Mat; None if it is neither."""
     kind = type(index)
     if kind is Mat:

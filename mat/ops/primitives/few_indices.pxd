@@ -25,7 +25,7 @@ cdef tuple _all_written(list found)
 @cython.locals(view=MatBase, layout=Layout, storage=Storage, address=uintptr_t)
 cpdef object unraveled(object indices, object shape)
 @cython.locals(at=MatBase, like=MatBase, enabled=bint)
-cpdef object raveled_places(object indices, object shape)
+cpdef object raveled_places(object indices, object shape, bint wraps=*)
 @cython.locals(size=Py_ssize_t)
 cdef bint _are_lengths(object shape) except -1
 

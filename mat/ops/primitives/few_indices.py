@@ -94,8 +94,10 @@ def unraveled(indices: object, shape: object) -> Operand:
     return _all_written(found)
 
 
-def raveled_places(indices: object, shape: object) -> Operand:
-    """Return the row-major indices of elements with few int64 along each axis."""
+def raveled_places(indices: object, shape: object, wraps: bool = False) -> Operand:
+    """Return the row-major indices of elements with few int64 along each axis; if `wraps`, negative
+    ones count from its end.
+    """
     if type(indices) is not tuple or not _are_lengths(shape) or not none_else():
         return None
     lengths: Any = shape
@@ -120,7 +122,7 @@ def raveled_places(indices: object, shape: object) -> Operand:
     # no code of Python may run from here on, so that no Mat changes meanwhile
     addresses = [_address_of_index(item, of) for item in indices]
     if not targets[0] or -1 in addresses or not _blocks.ravel(
-            targets[0], like.layout.size, addresses, lengths):
+            targets[0], like.layout.size, addresses, lengths, wraps):
         return None
     return _all_written(found)[0]
 

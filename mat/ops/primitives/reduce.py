@@ -115,11 +115,12 @@ class Mean(Reduction):
     example = "mat.mean(mat.array([1.0, 2]))", "<Mat () F 1.5>"
     signature = staticmethod(as_mean)
     function = staticmethod(_mean)
-    compiled, divides = REAL_TYPES + INTEGERS + COMPLEX_TYPES, True
+    compiled, divides = REAL_TYPES + INTEGERS + BOOL + COMPLEX_TYPES, True
     device_type = methodcaller("MeanKernels")
 
     def kernel(self, char: str) -> str:
-        return f"mat_{'sum' if char in REAL_TYPES else self.name}_{SUFFIXES[char]}"
+        name = "count_nonzero" if char in BOOL else "sum" if char in REAL_TYPES else self.name
+        return f"mat_{name}_{SUFFIXES[char]}"
 
     def of_chosen(self, core: Function, x: Mat, axis: AxisLike, keepdims: bool, initial: Operand,
                   where: Operand) -> Mat:
