@@ -77,6 +77,14 @@ class View:
         return "<a cube>"
 
 
+def _of_part(view: View) -> Direction:
+    """Return the direction of writing a part, where copies have one state: all others stay.
+
+    Writing no element is reading: else what was not written would be the only fresh copy.
+    """
+    return _io if view._count() else _input
+
+
 class Cube(DroppableCopies):
     """One piece of data, its copies and the open accesses to it."""
 
@@ -126,8 +134,8 @@ class Cube(DroppableCopies):
             elif self._is_apart(view, facet, direction, thread, task):
                 record = self.open_spans(view, facet, direction, thread, task, False)
             else:
-                if direction is _output and not view._sees_all():
-                    direction = _io
+                if direction is not _input and not view._sees_all():
+                    direction = _of_part(view)
                 if direction is not _output and not self.fresh & facet.mask:
                     self._refresh(facet.memory)
                 elif not ((not facet.of_device
@@ -165,8 +173,8 @@ class Cube(DroppableCopies):
             if view.presented is not presented or view.storage is not self:
                 self.settle()
                 return None
-        elif direction is _output and not view._sees_all():
-            direction = _io
+        elif direction is not _input and not view._sees_all():
+            direction = _of_part(view)
         if record is None:
             record = self._ready(view, facet, direction, key, presented)
             if view.presented is not presented or view.storage is not self:

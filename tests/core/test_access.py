@@ -36,6 +36,23 @@ def test_partial_output_is_io(mocks):
     np.testing.assert_array_equal(x.to_numpy(), [1, 7, 7, 4])
 
 
+@pytest.mark.parametrize("facet", ["array", "foreign", "near"])
+@pytest.mark.parametrize("direction", ["output", "io"])
+def test_writing_no_element_changes_nothing(mocks, facet, direction):
+    x = mat.arange(4.0)
+    with x.facet("near", "input"), x.facet("array", "input"):
+        pass
+    fresh = set(x.fresh)
+    assert len(fresh) == 2
+    with x[2:2].facet(facet, direction) as a:
+        if facet == "array":
+            a[:] = 7  # it is writable
+    with suppress(Fault), x[2:2].facet(facet, direction):
+        raise Fault
+    assert x.fresh == fresh
+    assert x.tolist() == [0, 1, 2, 3]
+
+
 def torn_mat():
     x = mat.full(3, 5.0).fill_(1)
     spoil(x, "array")

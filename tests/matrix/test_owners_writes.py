@@ -47,6 +47,24 @@ def use(device):
     return mat.use_device(device["name"], **{k: v for k, v in device.items() if k != "name"})
 
 
+WRITES_OF_NOTHING = {"x[2:2] = 3": lambda x: x.__setitem__(slice(2, 2), 3),
+                     "add_": lambda x: x[2:2].add_(1), "put": lambda x: np.put(x, [], 3),
+                     "fill_": lambda x: x[2:2].fill_(3)}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("write", WRITES_OF_NOTHING)
+def test_what_writes_no_element_is_no_change_of_a_device(device, way, size, write):
+    buf = np.zeros(size)
+    x = mat.from_numpy(buf)
+    with use(device):
+        for i in range(3):
+            WRITES_OF_NOTHING[write](x)
+            buf[...] = i
+            assert x.sum().item() == i * size
+    assert_array_equal(buf, 2)
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_a_staging_loop_sees_every_value(device, way, size):
     buf = np.empty(size)
