@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+import mat
 from mat.layout.sliding_window import windows, with_batch
 from mat.layout.strided import packed_strides
 from mat.ops.nn import nn as ops
@@ -343,6 +344,13 @@ def test_finite_differences(shape, taps, kwargs, rng):
         a[at] = value - 1e-5
         assert_allclose((above - total(x, w)) / 2e-5, d[at], rtol=1e-6, atol=1e-6)
         a[at] = value
+
+
+def test_kernels_that_count_in_32_bits_take_no_more_points():
+    point = mat.zeros(1)
+    for shape, fits in (((2**15, 2**15, 8), True), ((2**17, 2**16, 2), False),
+                        ((2**30, 1, 2), True), ((2**30 + 1,), False)):
+        assert ops.few_short_axes(point.broadcast_to(shape), point) is fits
 
 
 def test_all_programs_are_listed():

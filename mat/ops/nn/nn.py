@@ -53,6 +53,7 @@ FLOATS = compiled(REAL_TYPES)
 MOST_AXES = 8  # that the compiled kernels take, with the batch
 ON_DEVICE = FLOATING + INTEGERS
 LONGEST = 2**30  # axis that the device's kernels take
+MOST_ELEMENTS = 2**34  # with which the points of all but two axes of two or more fit into 32 bits
 
 
 # the parameters are operands and the settings of `convolve`
@@ -117,7 +118,8 @@ def few_axes(*mats: Mat) -> bool:
 
 
 def few_short_axes(*mats: Mat) -> bool:
-    return few_axes(*mats) and all(n <= LONGEST for m in mats for n in m.layout.shape)
+    return few_axes(*mats) and all(max(m.layout.shape, default=0) <= LONGEST
+                                   and m.layout.size < MOST_ELEMENTS for m in mats)
 
 
 def sum_dtype(np: Engine, dtype: DType) -> DTypeLike:
