@@ -72,6 +72,8 @@ class Views(Elements):
         ShapeError
             If the view does not fit into ``max_size`` elements, or the bytes of the last axis are
             no elements of that dtype.
+        DTypeError
+            If there is no such dtype, or it is a subclass of Mat.
 
         Examples
         --------
@@ -84,6 +86,9 @@ class Views(Elements):
         """
         if isinstance(shape, _SPECS):
             if isinstance(shape, type) and issubclass(shape, Views):
+                if not isinstance(self, shape):
+                    raise DTypeError(f"Mats have no subclasses such as {shape.__name__}; keep a "
+                                     "Mat in an object of a class of your own")
                 return self._alone()
             shape, dtype = None, shape
         if dtype is None:

@@ -187,6 +187,15 @@ def test_view_as_another_dtype(dtype, name):
         np.testing.assert_array_equal(found.to_numpy(), wanted)
 
 
+def test_a_view_of_a_subclass_is_an_error():
+    class Other(Mat):
+        """A subclass, of which no result is an instance."""
+
+    with pytest.raises(mat.DTypeError, match="no subclasses such as Other"):
+        mat.arange(6.0).view(Other)
+    assert type(Other(3).view(Other)) is Other
+
+
 def test_view_is_told_apart_by_its_argument():
     x = mat.arange(6.0)
     assert x.view((2, 2), 1).tolist() == [[1, 2], [3, 4]]
