@@ -124,6 +124,7 @@ def ufunc_of(name: str, ours: Any, numpys: np.ufunc) -> Function:
 _NUMBERS = ("all", "any", "argmax", "argmin", "dot", "max", "mean", "min", "prod", "std", "sum",
             "trace", "var")
 _CONVERSIONS = ("astype", "view")
+_COPIES = ("__copy__", "__deepcopy__", "byteswap", "copy")
 _ASSIGNMENT = "_set_by"  # what ``x[index] = value`` calls, unless `value` is simple
 _PRODUCTS = ("__matmul__", "__rmatmul__")
 _TESTS = {"__eq__": operator.eq, "__ne__": operator.ne}
@@ -135,6 +136,7 @@ def as_in_numpy() -> Iterator[None]:
     changes: dict[str, Any] = {"__repr__": _repr, "__str__": _str, "__format__": _format}
     changes |= {name: _AtFirstUse(name, _number) for name in _NUMBERS}
     changes |= {name: _AtFirstUse(name, _conversion) for name in _CONVERSIONS}
+    changes |= {name: _AtFirstUse(name, _array) for name in _COPIES}
     changes[_ASSIGNMENT] = _AtFirstUse(_ASSIGNMENT, _assignment)
     before = {name: vars(Mat)[name] for name in changes if name in vars(Mat)}
     for name, change in changes.items():
@@ -166,7 +168,7 @@ def _shown(self: Mat) -> Any:
         return None
     self.storage.settle_pending(False)
     a = self._peek()
-    return None if a is None else a[()]
+    return a if a is None or self.is_view else a[()]  # results without axes as NumPy's scalars
 
 
 _plain_repr, _plain_format = Mat.__repr__, Mat.__format__
@@ -203,6 +205,11 @@ def _number(plain: Function) -> Function:
     return _described(RelayMethod(plain, Mat, Mat._as_number), plain)
 
 
+def _array(plain: Function) -> Function:
+    """Return a method with arrays for results without axes, which can be written, not numbers."""
+    return _described(RelayMethod(plain, Mat, Mat._as_array), plain)
+
+
 def _conversion(plain: Function) -> Function:
     """Return a method that gives NumPy's array where no Mat has the elements."""
     name = plain.__name__
@@ -211,7 +218,7 @@ def _conversion(plain: Function) -> Function:
         return by_numpy(name, lambda a, *others, **named: getattr(np.array(a), name)(
             *others, **named), args, kwargs)
 
-    return _described(RelayMethod(plain, None, None, OURS, (MatError,), numpys), plain)
+    return _described(RelayMethod(plain, Mat, Mat._as_array, OURS, (MatError,), numpys), plain)
 
 
 def _assignment(plain: Function) -> Function:
@@ -486,8 +493,8 @@ _FACTS = ("__file__", "__path__", "__spec__", "__package__", "__loader__", "__ve
 # what gives arrays without axes, in NumPy, too
 _ARRAYS = frozenset(("array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray",
                      "astype", "broadcast_to", "copy", "empty", "empty_like", "full", "full_like",
-                     "ones", "ones_like", "reshape", "squeeze", "transpose", "zeros",
-                     "zeros_like"))
+                     "ones", "ones_like", "reshape", "select", "squeeze", "transpose", "where",
+                     "zeros", "zeros_like"))
 _CLASSES = frozenset(("vectorize", "poly1d", "ndenumerate", "ufunc", "r_", "c_", "mgrid", "ogrid",
                       "nditer", "testing", "__array_namespace_info__", "Generator", "RandomState"))
 

@@ -125,6 +125,29 @@ def test_results_stay_on_a_device():
         assert isinstance(np_by_mat.sum(x), np.float64)
 
 
+ARRAYS = {"copy": lambda m, x: x.copy(), "astype": lambda m, x: x.astype("float32"),
+          "where": lambda m, x: m.where(True, 1.0, 2.0), "copy.copy": lambda m, x: copy.copy(x),
+          "select": lambda m, x: m.select([x > 2], [x]), "deepcopy": lambda m, x: copy.deepcopy(x),
+          "byteswap": lambda m, x: x.byteswap().byteswap(), "array": lambda m, x: m.array(x)}
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("name", ARRAYS)
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_arrays_without_axes_print_as_such_and_are_written_in_place(name, device):
+    wanted = ARRAYS[name](np, np.array(3.0))
+    with mat.use_device(device), as_in_numpy():
+        found = ARRAYS[name](np_by_mat, np_by_mat.array(3.0))
+        assert repr(found) == repr(wanted)
+        for x in wanted, found:
+            same = x
+            x += 1
+            assert same is x
+        assert repr(found) == repr(wanted)
+        assert repr(found + 1) == repr(wanted + 1)
+        assert repr(np_by_mat.sum(found)) == repr(np.sum(wanted))
+
+
 def test_modules_are_those_of_numpy():
     assert np_by_mat.__name__ == "numpy"
     assert np_by_mat.__version__ == np.__version__
