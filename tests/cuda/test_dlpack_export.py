@@ -232,7 +232,8 @@ def test_a_stream_of_the_consumers_own(cuda, dev):
     before = cuda.calls("cuStreamWaitEvent")
     assert contents(x.__dlpack__(max_version=(1, 0), stream=int(stream)))
     assert cuda.calls("cuStreamWaitEvent") == before + 1
-    driver.cuStreamDestroy(stream)
+    with dev.gpu.current():
+        driver.cuStreamDestroy(stream)
 
 
 @pytest.mark.unchecked("the check waits for the device at the end of each look")

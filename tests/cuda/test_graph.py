@@ -19,9 +19,10 @@ def test_thirty_launches_are_repeated_by_one_call(mock, dev):
     step = mat.graph(halve_and_add)
     launches = []
     for _ in range(5):
-        before = mock.calls("cuLaunchKernel"), mock.calls("")
-        step(x, y)
-        launches.append((mock.calls("cuLaunchKernel") - before[0], mock.calls("") - before[1]))
+        with dev.gpu.current():  # in a thread without a context it is made the current one before
+            before = mock.calls("cuLaunchKernel"), mock.calls("")
+            step(x, y)
+            launches.append((mock.calls("cuLaunchKernel") - before[0], mock.calls("") - before[1]))
         by_numpy(a, b)
     assert launches[0][0] == launches[1][0] == 30
     assert launches[2:] == [(0, 1)] * 3
