@@ -469,3 +469,21 @@ def test_without_room_to_pack_parts_go_through_the_host(mock, strangers, rng, mo
             pass
     assert (copies.h2d, copies.d2h, copies.bytes) == (1, 1, 2 * part.nbytes)
     assert_array_equal(x.to_numpy(), a)
+
+
+def test_kernels_that_pack_find_room_before_the_buffers_are_held(cuda, dev, rng, monkeypatch):
+    """Who has the pool's lock may be waiting for the buffers, to evict a copy."""
+    staging = pytest.importorskip("mat.cuda.runtime.staging")
+    a, trim, held = rng.random((4096, 10)), dev.memory.trim, []
+    x = only_there(mat.array(a))
+    monkeypatch.setattr(dev.gpu, "_kernels", {})
+    monkeypatch.setattr(dev.gpu, "_libraries", {})
+    cuda.fail("cuLibraryLoadData")
+
+    def checked():
+        held.append([s for s in staging._stages.values() if s.lock.locked()])
+        trim()
+
+    monkeypatch.setattr(dev.memory, "trim", checked)
+    assert_array_equal(x[:, 3].to_numpy(), a[:, 3])
+    assert held == [[]]

@@ -31,6 +31,7 @@ from .pinned import POOL
 
 
 PROGRAM = Program('#include "memory.cuh"\n')  # with the kernels that fill memory
+WORDS = (1, 2, 4, 8, 16)  # bytes that a thread copies
 THIN, MANY = 64, 32  # bytes of a row at most, rows at least, for which the kernel pays
 
 
@@ -47,7 +48,7 @@ def are_thin(count: int, width: int) -> bool:
 def move_rows(gpu: Gpu, to: tuple[int, int], source: tuple[int, int], shape: Ints) -> None:
     """Queue a copy of rows between addresses with their pitches; `shape`: number and width."""
     count, width = shape
-    bits = width | to[0] | to[1] | source[0] | source[1] | 16
+    bits = width | to[0] | to[1] | source[0] | source[1] | WORDS[-1]
     word = bits & -bits
     n = count * width // word
     kernel = in_blocks(PROGRAM, f"mat_rows_{word}",
@@ -219,7 +220,8 @@ class Stage:
         """Yield memory of the device for a portion of thin rows; None for others, and where there
         is no room.
 
-        To make room, copies may be evicted, by other calls with these buffers: it comes first.
+        To make room, also for the kernels, copies may be evicted, by other calls with these
+        buffers: it comes first.
         """
         portion = next(self._portions(rows))[1]
         if not are_thin(len(portion), portion.shape[1] * portion.itemsize):
@@ -227,6 +229,8 @@ class Stage:
             return
         with ExitStack() as stack:
             try:
+                for word in WORDS:
+                    self.gpu.kernel(PROGRAM, f"mat_rows_{word}")
                 room = stack.enter_context(self.gpu.plain_room(portion.nbytes))
             except OutOfDeviceMemory:
                 room = None
