@@ -303,7 +303,8 @@ class Calls(Operation):
                 return out
         elif plan is not None and (
                 (plan.at_once and plan.call_at_once(args, out))
-                or (plan.by_ufunc and plan.call_ufunc(args, out))):
+                or (plan.by_ufunc and plan.call_ufunc(args, out))
+                or (plan.by_copies and plan.call_with_copies(args, out))):
             return out
         return self.call_into(out, args)
 

@@ -7,6 +7,7 @@ from mat.core.cube cimport Cube
 from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase
+from mat.matrix.exports cimport copied_array
 
 cdef list _large_files, _observers
 cdef Threads _threads
@@ -32,13 +33,17 @@ cdef class Plan:
     cdef readonly tuple operands, accesses, repeated, number_positions
     cdef readonly int result
     cdef public int joins
-    cdef public bint quiet, keywords, armed, at_once, by_ufunc, of_device, through_array, lent
+    cdef public bint quiet, keywords, armed, at_once, by_ufunc, by_copies, of_device, lent
+    cdef public bint through_array
     cdef readonly KernelCall kernel
     cpdef object run(self, tuple args, dict kwargs)
     cdef bint call_at_once(self, tuple args, MatBase out) except -1
     @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube, values=list, layout=Layout,
                    address=uintptr_t)
     cdef bint call_ufunc(self, tuple args, MatBase out) except -1
+    @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube, values=list, layout=Layout,
+                   address=uintptr_t)
+    cdef bint call_with_copies(self, tuple args, MatBase out) except -1
     @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube)
     cdef commit(self, tuple args, MatBase out)
     @cython.locals(operand=PlannedOperand, view=MatBase)

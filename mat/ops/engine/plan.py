@@ -23,6 +23,7 @@ from ...core.source_line import RUNNING, SourceLine
 from ...errors import OutOfDeviceMemory
 from ...facets import ARRAY, elements_of
 from ...matrix.base import Form, MatBase
+from ...matrix.exports import copied_array
 from ...memories.file_pages import LARGE
 from ...memories.pooled import CLOCK
 from ...support.dtypes import check_exact, check_number
@@ -90,6 +91,7 @@ class Plan:
         self.joins: int = 0  # whether it can be part of a program; 0: not known yet
         self.at_once: bool = False  # and under the GIL, since it is so short
         self.by_ufunc: bool = False  # it is a ufunc, for so few elements that it keeps the GIL
+        self.by_copies: bool = False  # it is to be given copies of a few elements
         self.of_device: bool = False  # the kernel is a device's
         self.lent: bool = False  # the host's implementation of a user's operation stands in
         # operands are arrays, which are made when they are accessed
@@ -178,6 +180,41 @@ class Plan:
         try:
             self.function(*values)
         except Exception:  # it is raised again where the access is rolled back
+            return False
+        finally:
+            if token is not None:
+                _state.reset(token)
+        self.commit(args, out)
+        return True
+
+    def call_with_copies(self, args: Arguments, out: MatBase) -> bool:
+        """Call a function of a few elements with copies of what it reads, into the new Mat `out`;
+        return False if an access is needed, or it raised.
+        """
+        values = list(args)
+        for operand in self.accesses:
+            view: Operand = args[operand.position]
+            if view is not None:
+                if operand.writes or view.known_form is not operand.form:
+                    return False
+                found = values[operand.position] = copied_array(view, True)
+                if found is None:
+                    return False
+                continue
+            storage, layout = out.storage, out.layout
+            address = storage.ready(self.mask, self.bit, False, True)
+            if not address:
+                return False
+            # nobody else has `out` meanwhile
+            values[operand.position] = _blocks.array_at(
+                address, layout.shape, layout.strides, out.element_type, True)
+        for operand in self.repeated:
+            values[operand.position] = values[self.operands[operand.other].position]
+        self.check_numbers(args, out)
+        token = _state.set(_quiet) if self.quiet else None
+        try:
+            self.function(*values)
+        except Exception:  # as above
             return False
         finally:
             if token is not None:

@@ -17,6 +17,7 @@ from ...devices.device import CPU, Device
 from ...errors import DTypeError
 from ...facets import ARRAY
 from ...layout.strided import Layout
+from ...matrix.exports import MOST_AT_ONCE
 from ...matrix.mat import Mat
 from ...support.c_pointers import ForeignArray
 from ...support.types import Arguments, DType, Function, Keywords, Operand
@@ -164,4 +165,7 @@ def _plan_of(operation: Declaration, implementation: Implementation, function: F
     plan.by_ufunc = (BLOCKS.enabled and facet is ARRAY and isinstance(function, np.ufunc)
                      and plan.result >= 0 and not operation.numbers
                      and all(operand.form.size <= FEW for operand in plan.accesses))
+    plan.by_copies = (plan.through_array and plan.result >= 0 and not plan.by_ufunc
+                      and operation.__module__.startswith("mat.")  # a user's may have effects
+                      and all(operand.form.size <= MOST_AT_ONCE for operand in plan.accesses))
     return plan

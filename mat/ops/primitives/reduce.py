@@ -166,7 +166,7 @@ class ArgMax(Reduction):
     summary = "Return the index of the first largest element along `axis`, or in row-major order."
     example = "mat.argmax(mat.array([1.0, 3, 2]))", "<Mat () int64 F 1>"
     signature = staticmethod(as_argmax)
-    function = staticmethod(assigning(np.argmax))
+    function = staticmethod(assigning(np.ndarray.argmax))
     one_axis, of_nothing = True, False
     compiled = REAL_TYPES + INTEGERS + BOOL + COMPLEX_TYPES
     device_type = methodcaller("PositionKernels")
@@ -182,7 +182,7 @@ class ArgMin(ArgMax):
     name = "argmin"
     summary = "Return the index of the first smallest element along `axis`, or in row-major order."
     example = "mat.argmin(mat.array([1.0, 3, 2]))", "<Mat () int64 F 0>"
-    function = staticmethod(assigning(np.argmin))
+    function = staticmethod(assigning(np.ndarray.argmin))
     device_type = methodcaller("PositionKernels", smallest=True)
 
     def cutter(self, operation: Op, cutters: Any) -> Any:
