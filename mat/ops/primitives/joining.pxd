@@ -1,12 +1,13 @@
 cimport cython
 
 from mat.layout.strided cimport Layout
-from mat.matrix.base cimport MatBase, form_of_result
+from mat.matrix.base cimport MatBase, form_of_result, is_numpys
 from mat.matrix.joined cimport joined_along, stacked_along
 from mat.ops.engine.calls cimport Calls
+from mat.ops.primitives.copying cimport converted as converted_copy
 
 cdef list _in_use, _observers, _deferrals
-cdef object _mat, _device_in_use
+cdef object _mat, _device_in_use, _result_type
 cdef Py_ssize_t _FEW
 cdef dict _NO_KEYWORDS
 cdef Calls _assign, _join_two
@@ -14,7 +15,7 @@ cdef Calls _assign, _join_two
 cpdef MatBase joined(object mats, object axis)
 cpdef MatBase stacked(object mats, object axis)
 
-@cython.locals(view=MatBase, parts=list, size=Py_ssize_t, apart=bint, k=Py_ssize_t)
+@cython.locals(view=MatBase, parts=list, dtypes=list, size=Py_ssize_t, apart=bint, k=Py_ssize_t)
 cdef list _packed(object mats)
 
 @cython.locals(first=MatBase, like=tuple, parts=list, rank=Py_ssize_t, k=Py_ssize_t,

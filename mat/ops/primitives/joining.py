@@ -15,7 +15,7 @@ from ...core.pending import DEFERRALS
 from ...devices.device import CPU, Device, device_of, in_use
 from ...errors import DTypeError, OutOfDeviceMemory, ShapeError
 from ...layout.shapes import Ints, as_axis
-from ...matrix.base import form_of_result
+from ...matrix.base import form_of_result, is_numpys
 from ...matrix.joined import join_released, joined_along, joined_parts, stacked_along
 from ...matrix.mat import Mat, new_like
 from ...matrix.with_facets import with_facets
@@ -35,6 +35,7 @@ from ..engine.operands import as_mat, as_mats, is_of_others, numpy_gives
 from ..engine.operation import Input, Output, op
 from ..tiles.overlap import DEVICE_AXES, check_disjoint
 from ..tiles.tile import Tile, is_too_large
+from .copying import converted as converted_copy
 from .elementwise import MOST_AXES_THERE, assign
 
 # bytes that the parts have on average, for which copies that are shared among threads pay
@@ -49,6 +50,7 @@ _ITERABLES = (list, tuple, Iterable)  # that of any class takes long to find out
 _in_use, _observers, _deferrals, _mat, _assign = IN_USE, OBSERVERS, DEFERRALS, Mat, assign
 _device_in_use = in_use
 _NO_KEYWORDS: Keywords = {}
+_result_type: Function = np.result_type
 
 
 @op(method="", by_form=True)
@@ -106,27 +108,28 @@ def stacked(mats: object, axis: object) -> Mat | None:
 
 
 def _packed(mats: object) -> list[Any] | None:
-    """Return the Mats, with packed copies for strided ones, if they are of few elements and one
-    dtype; None for others, and if none is strided.
+    """Return the Mats, with packed copies in one dtype for others, if they are of few elements;
+    None for others, and if none is copied.
     """
     if (type(mats) is not list and type(mats) is not tuple) or not mats:
         return None
-    parts, size, apart, dtype = list(mats), 0, False, None
+    parts, size, apart, dtypes = list(mats), 0, False, []
     for one in parts:
         if type(one) is not _mat:
             return None
         view = one
         size += view.layout.size
-        apart = apart or not view.layout.contiguous
-        if dtype is not None and view.element_type is not dtype:
+        if not is_numpys(view.element_type):
             return None
-        dtype = view.element_type
+        dtypes.append(view.element_type)
+        apart = apart or not view.layout.contiguous or view.element_type is not dtypes[0]
     if not apart or size > _FEW or _observers:
         return None
+    dtype = _result_type(*dtypes)
     for k, one in enumerate(parts):
         view = one
-        if not view.layout.contiguous:
-            parts[k] = one.copy()
+        if not view.layout.contiguous or view.element_type is not dtype:
+            parts[k] = converted_copy(view, dtype)
     return parts
 
 
