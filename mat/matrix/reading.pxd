@@ -1,14 +1,17 @@
 cimport cython
 
-from mat._core cimport Threads
+from mat._core cimport HostBlocks, Threads
 from mat.core.access_record cimport AccessRecord
 from mat.core.cube cimport Cube
 from mat.core.registration cimport Registration
+from mat.layout.strided cimport Layout
 from mat.matrix.base cimport MatBase
 from mat.matrix.creation cimport over_memory
 
 cdef Registration _array
 cdef Threads _threads
+cdef HostBlocks _blocks
+cdef frozenset _COPYING
 cdef object _input, _ndarray, _generic, _getrefcount, _flat_array
 cdef list _in_use, _observers
 cdef set _PLAIN
@@ -17,12 +20,13 @@ cdef set _PLAIN
 cdef class Reading:
     cdef readonly list records, arrays, others
     cdef object where
+    cdef bint writable
     cpdef object presented(self, object value, Py_ssize_t depth)
     @cython.locals(found=list, changed=bint)
     cdef object items_presented(self, object values, Py_ssize_t depth)
     @cython.locals(found=dict, changed=bint)
     cpdef object values_presented(self, object values, Py_ssize_t depth)
-    @cython.locals(k=Py_ssize_t, storage=Cube, record=AccessRecord)
+    @cython.locals(k=Py_ssize_t, storage=Cube, record=AccessRecord, layout=Layout)
     cdef object array_of(self, MatBase mat)
     @cython.locals(record=AccessRecord, mat=MatBase, storage=Cube)
     cpdef end(self, object error)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core.access_record import AccessRecord
-from ..core.compiled import IN_USE, THREADS
+from ..core.compiled import BLOCKS, IN_USE, THREADS
 from ..core.direction import INPUT
 from ..core.observers import OBSERVERS, HostCall
 from ..core.source_line import SourceLine
@@ -22,6 +22,7 @@ from ..devices.in_use import foretold, note_fallback
 from ..errors import ShapeError
 from ..facets import ARRAY
 from ..layout.shapes import MOST_AXES
+from ..support.c_pointers import address_of
 from ..support.dtypes import is_known_dtype
 from ..support.types import Array, Function, Keywords, Operand
 from .base import MatBase
@@ -30,8 +31,10 @@ from .creation import adopted, flat_array, over_memory
 _ALONE = 2  # what sys.getrefcount returns for an array that only one other object refers to
 # types of arguments that contain no arrays
 _PLAIN: set[type] = {int, float, complex, bool, str, type(None), type, slice, np.dtype}
+# functions of NumPy's that write no operand, and copy one that cannot be written
+_COPYING = frozenset((np.interp, np.bincount, np.correlate, np.convolve))
 # with types of C
-_array, _input, _threads = ARRAY, INPUT, THREADS
+_array, _input, _threads, _blocks = ARRAY, INPUT, THREADS, BLOCKS
 _in_use, _observers = IN_USE, OBSERVERS
 _ndarray, _generic, _getrefcount = np.ndarray, np.generic, sys.getrefcount
 _flat_array: Function = flat_array
@@ -45,6 +48,7 @@ class Reading:
         self.arrays: list[Array] = []  # what is presented of these
         self.others: list[Array] = []  # the user's arrays among the operands
         self.where: SourceLine | None = None
+        self.writable: bool = False  # the arrays are presented as if they could be written
 
     # The operands
 
@@ -99,6 +103,10 @@ class Reading:
         self.records.append(record)
         found: Array = record.lent()
         self.arrays.append(found)
+        if self.writable:
+            layout = mat.layout
+            found = _blocks.array_at(address_of(found), layout.shape, layout.strides, found.dtype,
+                                     True)
         return found
 
     def end(self, error: BaseException | None) -> None:
@@ -244,6 +252,7 @@ def call_reading(function: Function, args: Sequence[object], kwargs: Keywords,
 
 def _called(function: Function, args: Sequence[object], kwargs: Keywords, name: str) -> Operand:
     reading = Reading()
+    reading.writable = _blocks.enabled and not _observers and function in _COPYING
     try:
         arguments = [reading.presented(value, 0) for value in args]
         keywords = reading.values_presented(kwargs, 0) if kwargs else kwargs
