@@ -135,7 +135,7 @@ cdef class HostBlocks:
 
     cdef object number(self, uintptr_t address, object dtype):
         """Return the element of NumPy's `dtype` at an address as a number of Python's; None of
-        complex numbers, and of dtypes that other libraries define.
+        dtypes that are rare, or that other libraries define.
         """
         cdef int kind = (<cnp.dtype>dtype).type_num
         if kind == cnp.NPY_DOUBLE:
@@ -144,6 +144,8 @@ cdef class HostBlocks:
             return <double>(<const float *>address)[0]
         if kind == cnp.NPY_BOOL:
             return (<const uint8_t *>address)[0] != 0
+        if kind == cnp.NPY_CDOUBLE:
+            return complex((<const double *>address)[0], (<const double *>address)[1])
         if kind > cnp.NPY_ULONGLONG:
             return None
         return integer_at(address, (<cnp.dtype>dtype).itemsize, kind & 1)

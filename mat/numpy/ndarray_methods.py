@@ -303,7 +303,7 @@ def argpartition(self: Mat, kth: Operand, axis: int | None = -1, kind: str = "in
     """
     _check_order(order)
     if axis is not None:
-        as_axis(axis, self.ndim)
+        as_axis(axis, max(1, self.ndim))  # a number is a vector of one
     return _np.argpartition(self, kth, axis, kind)
 
 

@@ -52,8 +52,8 @@
 
 /* The truth of complex numbers. */
 #define TO_TRUTH(from, S) \
-    static void loop_##from##_b1(int64_t n, char *const *at, const int64_t *step, \
-                                 const double *numbers) { \
+    MAT_CLONES static void loop_##from##_b1(int64_t n, char *const *at, const int64_t *step, \
+                                            const double *numbers) { \
         (void)step, (void)numbers; \
         MAT_INPUT(S, in, 0); \
         MAT_OUTPUT(uint8_t, out, 1); \

@@ -165,7 +165,8 @@ INLINE int64_t by_vectors(char **to, const char *end, const char *from, const ui
         } \
         *from = y; \
         return left - rest; \
-    } \
+    }
+#define FILL_LINE(type) \
     INLINE void fill_line_##type(const char *from, char *to, const uint8_t *mask, int64_t n) { \
         type *const x = (type *)to; \
         const type value = *(const type *)from; \
@@ -176,6 +177,21 @@ LINE(uint16_t)
 LINE(uint32_t)
 LINE(uint64_t)
 LINE(mat_unit_16)
+FILL_LINE(uint8_t)
+FILL_LINE(uint16_t)
+FILL_LINE(uint32_t)
+FILL_LINE(uint64_t)
+
+/* By words: compilers make a branch of the choice between two structures. */
+INLINE void fill_line_mat_unit_16(const char *from, char *to, const uint8_t *mask, int64_t n) {
+    uint64_t *const x = (uint64_t *)to;
+    const uint64_t low = ((const uint64_t *)from)[0], high = ((const uint64_t *)from)[1];
+    EACH(j, n) {
+        const uint64_t is = -(uint64_t)(mask[j] != 0);
+        x[2 * j] ^= (x[2 * j] ^ low) & is;
+        x[2 * j + 1] ^= (x[2 * j + 1] ^ high) & is;
+    }
+}
 
 INLINE int64_t items_get(const mat_selection *f, char **to, char *from, const uint8_t *mask,
                          int64_t n, int64_t step, int64_t left, int back) {

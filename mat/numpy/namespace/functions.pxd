@@ -13,3 +13,6 @@ cdef class NumpysUfunc(Ufunc):
     cdef Py_ssize_t count
     cdef object call_plainly(self, object x, object y, Py_ssize_t count)
     cdef object call_fully(self, tuple args, dict kwargs)
+
+
+cdef bint _need_no_mats(dict kwargs) except -1

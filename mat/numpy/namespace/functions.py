@@ -143,8 +143,7 @@ def make_function(name: str, function: Function, qualified: str) -> Function:
     def call(*args: Operand, **kwargs: Operand) -> Operand:
         if kwargs:
             kwargs.pop("like", None)  # whose class would choose what makes the result
-        plain = not kwargs or (len(kwargs) == 1 and "axis" in kwargs)
-        near = plain and are_ready(args, at, True)
+        near = are_ready(args, at, True) and (not kwargs or _need_no_mats(kwargs))
         nested = not near and of_nests and bool(args) and _is_of_mats(args[0])
         if near or nested:
             found = called_shortly(function, args, kwargs)
@@ -167,6 +166,14 @@ def make_function(name: str, function: Function, qualified: str) -> Function:
     signature, parameters = _signature(function)
     described = describe(call, name, qualified, signature, parameters, where_computed(function))
     return unbound(described) if isinstance(function, BuiltinFunctionType) else described
+
+
+def _need_no_mats(kwargs: Keywords) -> bool:
+    """Return whether no keyword is to be converted to a Mat."""
+    for name, value in kwargs.items():
+        if type(value) is not _mat and (name in OPERANDS or name in SEQUENCES):
+            return False
+    return True
 
 
 def _are_foreign(function: Function, args: Arguments, kwargs: Keywords) -> bool:

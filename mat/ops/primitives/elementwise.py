@@ -237,7 +237,7 @@ def assign(x: InputOrNumber, out: Output) -> None:
                          "their real parts")
 
 
-def _only_moves(x: Operand, out: Mat) -> bool:
+def only_moves(x: Operand, out: Mat) -> bool:
     """Return whether elements are only moved from `x` to `out`, without conversion.
 
     In one storage that is decided at every call, which small copies are not worth, nor copies of up
@@ -265,7 +265,7 @@ assign.cut_by(by_elements(assign))
 assign.assigns = True
 
 
-assign.prepare("foreign", dtypes=compiled(STORED), when=_only_moves)(
+assign.prepare("foreign", dtypes=compiled(STORED), when=only_moves)(
     lambda cpu, x, out: cpu.prepare_copy(x, out, through=must_copy(x, out)))
 assign.prepare("foreign", dtypes=compiled(STORED), when=lambda x, out: (
     isinstance(x, Mat) and not may_meet(x, out) and few_axes(out)

@@ -8,8 +8,11 @@ import numpy as np
 
 from ...matrix.mat import Mat
 from ...support.dtypes import COMPLEX_TYPES, EVERY, HALVES
+from ...support.native import compiled
 from ...support.types import Function, Operand
 from ..engine.declare_elementwise import binary, test, unary
+from ..tiles.overlap import must_copy
+from .elementwise import only_moves
 
 BY_NAME: dict[str, Function] = {}  # the functions of this module
 # what devices compute with, without some dtypes
@@ -89,6 +92,9 @@ signbit = _test(np.signbit, "whether the sign of each element is negative, also 
 
 conjugate = _unary(np.conjugate, "[-1.0, 3]", "[-1. 3.]",
                    "the elements with the signs of their imaginary parts changed")
+# of real numbers, the elements as they are
+vars(conjugate)["op"].prepare("foreign", dtypes=compiled(REALS), when=only_moves)(
+    lambda cpu, x, out: cpu.prepare_copy(x, out, through=must_copy(x, out)))
 heaviside = _binary(np.heaviside, "[1. 1.]", "0 where x is negative, 1 where it is positive, and "
                                              "y where it is 0")
 
