@@ -47,26 +47,20 @@ def like_other(shape: Ints, layout: Layout, order: Order) -> Layout:
     """Return a layout of `shape` without gaps, whose axes have the order of those of `layout`."""
     if order == "C" or (order != "F" and layout.contiguous):
         return in_order(shape, "C")
-    if order in "AF" or is_by_columns(layout):
-        return in_order(shape, "F" if order == "F" or is_by_columns(layout) else "C")
-    steps = [-abs(step) for step in layout.strides]
-    if steps == sorted(steps):
+    if order in "AF" or layout.is_by_columns():
+        return in_order(shape, "F" if order == "F" or layout.is_by_columns() else "C")
+    if layout.descends():
         return in_order(shape, "C")
-    axes = sorted(range(len(shape)), key=steps.__getitem__)
+    axes = sorted(range(len(shape)), key=lambda k: -abs(layout.strides[k]))
     strides = dict(zip(axes, packed_strides(tuple(shape[k] for k in axes)), strict=True))
     return Layout(shape, tuple(strides[k] for k in range(len(axes))), 0)
 
 
-def is_by_columns(layout: Layout) -> bool:
-    """Return whether the elements are stored by columns without gaps."""
-    return layout.transposed().contiguous
-
-
 def only_by_columns(layout: Layout) -> bool:
     """Return whether elements are stored by columns without gaps, and not by rows, too."""
-    return not layout.contiguous and is_by_columns(layout)
+    return not layout.contiguous and layout.is_by_columns()
 
 
 def has_order(layout: Layout, order: Order) -> bool:
     """Return whether elements with `layout` are stored in that order."""
-    return layout.contiguous if order == "C" else order != "F" or is_by_columns(layout)
+    return layout.contiguous if order == "C" else order != "F" or layout.is_by_columns()

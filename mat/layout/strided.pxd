@@ -64,6 +64,12 @@ cdef class Layout:
     cpdef Py_ssize_t lowest(self) except? -1
     @cython.locals(shape=tuple, strides=tuple, found=Py_ssize_t, step=Py_ssize_t, k=Py_ssize_t)
     cpdef Py_ssize_t highest(self) except? -1
+    @cython.locals(shape=tuple, strides=tuple, found=Py_ssize_t, axis=Py_ssize_t, n=Py_ssize_t)
+    cpdef Py_ssize_t index_at(self, Py_ssize_t k) except? -1
+    @cython.locals(shape=tuple, strides=tuple, step=Py_ssize_t, k=Py_ssize_t, n=Py_ssize_t)
+    cpdef bint is_by_columns(self) except -1
+    @cython.locals(strides=tuple, step=Py_ssize_t, before=Py_ssize_t, k=Py_ssize_t)
+    cpdef bint descends(self) except -1
     @cython.locals(found=Layout)
     cdef Layout moved_to(self, Py_ssize_t displacement)
     @cython.locals(k=Py_ssize_t, n=Py_ssize_t, step=Py_ssize_t, packed_so_far=bint)
@@ -82,7 +88,6 @@ cdef class Layout:
     @cython.locals(rank=Py_ssize_t, a=Py_ssize_t, b=Py_ssize_t, k=Py_ssize_t, from_=Py_ssize_t,
                    made=_Axes)
     cpdef Layout swapped(self, object i, object j)
-    @cython.locals(shape=tuple, k=Py_ssize_t, n=Py_ssize_t)
     cdef bint has_axes_of_1(self) except -1
     @cython.locals(axes=tuple, k=Py_ssize_t, made=_Axes)
     cpdef Layout squeeze(self, object axis=*)
@@ -96,6 +101,9 @@ cdef class Layout:
                    step=Py_ssize_t, length=Py_ssize_t, made=_Axes)
     cdef Layout in_units(self, Py_ssize_t size, Py_ssize_t of)
     cpdef Layout viewed_as(self, tuple shape)
+    @cython.locals(shape=tuple, strides=tuple, step=Py_ssize_t, count=Py_ssize_t, k=Py_ssize_t,
+                   n=Py_ssize_t)
+    cdef Layout _at_equal_steps(self)
     @cython.locals(known=Known, like=Layout, shape=tuple, strides=tuple, n=Py_ssize_t,
                    first=Py_ssize_t, length=Py_ssize_t, step=Py_ssize_t, times=Py_ssize_t,
                    s=Py_ssize_t, start=Py_ssize_t)

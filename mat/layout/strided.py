@@ -299,6 +299,34 @@ class Layout:
                              "one, adjust_ grows it")
         return self
 
+    def index_at(self, k: int) -> int:
+        """Return the storage index of the element with row-major index `k`, not negative."""
+        shape, strides, found = self.shape, self.strides, self.displacement
+        for axis in range(len(shape) - 1, -1, -1):
+            n = shape[axis]
+            found += k % n * strides[axis]
+            k //= n
+        return found
+
+    def is_by_columns(self) -> bool:
+        """Return whether the elements are stored by columns without gaps."""
+        shape, strides, step = self.shape, self.strides, 1
+        for k in range(len(shape)):
+            n = shape[k]
+            if n != 1 and strides[k] != step and self.size:
+                return False
+            step *= n
+        return True
+
+    def descends(self) -> bool:
+        """Return whether no step is longer than the one before: in memory, rows are in order."""
+        strides = self.strides
+        for k in range(1, len(strides)):
+            step, before = strides[k], strides[k - 1]
+            if abs(step) > abs(before):
+                return False
+        return True
+
     # The forms that BLAS and kernels take
 
     @property
@@ -431,8 +459,21 @@ class Layout:
         """Return the same elements in another shape of the same size; None if that needs a copy."""
         if self.contiguous:
             return packed(shape, self.displacement)
+        if len(shape) == 1:
+            return self._at_equal_steps()
         strides = split(merged(zip(self.shape, self.strides, strict=True)), shape)
         return None if strides is None else Layout(shape, strides, self.displacement)
+
+    def _at_equal_steps(self) -> Layout | None:
+        """Return the elements as a vector; None if the steps from one to the next differ."""
+        shape, strides, step, count = self.shape, self.strides, 0, 1
+        for k in range(len(shape) - 1, -1, -1):
+            n = shape[k]
+            step = strides[k] if n != 1 and count == 1 else step
+            if n != 1 and strides[k] != count * step:
+                return None
+            count *= n
+        return self if len(shape) == 1 else _made((count,), (step,), self.displacement)
 
     def permute(self, axes: object) -> Layout:
         """Return self with its axes in the order `axes`."""
@@ -474,12 +515,7 @@ class Layout:
 
     def has_axes_of_1(self) -> bool:
         """Return whether a length is 1."""
-        shape = self.shape
-        for k in range(len(shape)):
-            n = shape[k]
-            if n == 1:
-                return True
-        return False
+        return 1 in self.shape
 
     def squeeze(self, axis: object = None) -> Layout:
         """Return self without the axes `axis`, or without all axes of length 1."""

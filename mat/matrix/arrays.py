@@ -103,8 +103,12 @@ def array(object: ArraySource, dtype: DTypeLike = None, *more: Never, copy: bool
         stacked = stacked_rows(object) if dtype is None else None
         if stacked is not None:
             return stacked
-    elif type(object) is np.ndarray and dtype is None and copy and not ndmin and not ndmax:
-        copied = copy_of_array(object, order)
+    elif dtype is None and copy and not ndmin and not ndmax:
+        copied: Mat | None = None
+        if type(object) is np.ndarray:
+            copied = copy_of_array(object, order)
+        elif type(object) is Mat and order == "K":
+            copied = _copied(object, order)
         if copied is not None:
             return copied
     found = _made(object, dtype, copy, order_like(order), subok, ndmin)
@@ -244,14 +248,24 @@ Examples
 @documented(_BY_LINES, lines="rows",
             example="ascontiguousarray(mat.ones(2, 3).T).strides\n(16, 8)")
 def ascontiguousarray(a: ArraySource, dtype: DTypeLike = None, *, like: object = None) -> Mat:
-    return _made(a, dtype, None, "C", False, 1)
+    return _stored(a, dtype, "C")
 
 
 @unbound
 @documented(_BY_LINES, lines="columns",
             example="asfortranarray(mat.ones(2, 3)).strides\n(8, 16)")
 def asfortranarray(a: ArraySource, dtype: DTypeLike = None, *, like: object = None) -> Mat:
-    return _made(a, dtype, None, "F", False, 1)
+    return _stored(a, dtype, "F")
+
+
+def _stored(a: ArraySource, dtype: DTypeLike, order: Order) -> Mat:
+    """Return the Mat of `a` that is stored in that order: itself if it is one."""
+    if type(a) is Mat and dtype is None:
+        view: Any = a
+        layout = view.layout
+        if layout.shape and (layout.contiguous if order == "C" else layout.is_by_columns()):
+            return a
+    return _made(a, dtype, None, order, False, 1)
 
 
 def _placed(obj: Nested, dtype: DTypeLike, copy: bool | None, order: Order, subok: bool,
@@ -295,18 +309,26 @@ def _of_mat(x: Mat, dtype: DTypeLike, copy: bool | None, order: Order) -> Mat:
         return x
     if copy is False:
         raise _needs_copy(x)
-    same = kind is x.element_type and type(x) is Mat
-    by_columns = same and order != "C" and orders.only_by_columns(x.layout)
-    found = packed_copy(x.T) if by_columns else None
+    found = _copied(x, order) if kind is x.element_type and type(x) is Mat else None
     if found is not None:
-        return new_transposed(found)
-    layout = x.layout if x.layout.contiguous and order != "F" else orders.like(x.layout, order)
+        return found
+    layout = orders.like(x.layout, order)
     if layout.contiguous:
-        found = packed_copy(x) if same else None
-        return new_like(x, x.shape, kind).assign_(x) if found is None else found
+        return new_like(x, x.shape, kind).assign_(x)
     made = Mat.__new__(Mat)
     made._fill_in(Storage(x.size, kind, None), layout, x.device_enabled)
     return made.assign_(x)
+
+
+def _copied(x: Mat, order: str) -> Mat | None:
+    """Return a copy of a small Mat, by rows or columns; None for others and other orders."""
+    view: Any = x
+    layout = view.layout
+    by_columns = not layout.contiguous and layout.is_by_columns()
+    if order == "F" or (by_columns and order != "C"):
+        found = packed_copy(view.T)
+        return None if found is None else new_transposed(found)
+    return packed_copy(view) if order != "K" or layout.descends() or layout.contiguous else None
 
 
 def _of_array(obj: Nested, a: Array, dtype: DTypeLike, copy: bool | None, order: Order) -> Mat:

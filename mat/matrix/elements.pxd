@@ -14,7 +14,7 @@ cdef object _host, _float64, _float32, _int64, _float64_scalar, _bool
 cdef Registration _array, _foreign
 cdef dict _EXACT
 cdef tuple _NEW_AXIS
-cdef Py_ssize_t MOST_AT_ONCE, _MOST_MOVED, _WORTH_A_CALL
+cdef Py_ssize_t MOST_APART, MOST_AT_ONCE, _MOST_MOVED, _WORTH_A_CALL
 cdef double _MOST_INTEGER, _NO_OVERFLOW
 cdef int _INTEGERS
 
@@ -65,7 +65,7 @@ cdef Py_ssize_t _rows_of(Layout one, Layout other) except -1
 
 @cython.locals(one=Layout, given=Storage, storage=Storage, to=uintptr_t, at=uintptr_t,
                nbytes=Py_ssize_t, itemsize=Py_ssize_t, rows=Py_ssize_t, step=Py_ssize_t,
-               step_from=Py_ssize_t)
+               step_from=Py_ssize_t, gathers=bint)
 cpdef bint copied_to_part(MatBase target, Layout layout, Layout part, MatBase source) except -1
 
 @cython.locals(nbytes=size_t, to=uintptr_t)

@@ -19,7 +19,15 @@ from ..memories.host import HOST
 from ..support.options import FLOAT32, FLOAT64, ONLY_MATS, current
 from ..support.types import Array, DType, Element, Index, Number, Operand
 from .base import MatBase
-from .brief_copies import LARGE, WORTH, copy_bytes, copy_rows, is_brief, none_else
+from .brief_copies import (
+    LARGE,
+    MOST_APART,
+    WORTH,
+    copy_bytes,
+    copy_rows,
+    is_brief,
+    none_else,
+)
 from .storage import Storage
 
 # with types of C
@@ -97,13 +105,13 @@ class Elements(MatBase):
         return found
 
     def _number_in_order(self, index: int) -> Number | None:
-        """Return the number with that row-major index of packed elements; None for others."""
+        """Return the number with that row-major index; None if there is none."""
         layout, k = self.layout, index
         if k < 0:
             k += layout.size
-        if not layout.contiguous or not 0 <= k < layout.size:
+        if not 0 <= k < layout.size:
             return None
-        return self._number_at(layout.displacement + k)
+        return self._number_at(layout.index_at(k))
 
     def item(self, *index: SupportsIndex | tuple[SupportsIndex, ...]) -> Element:
         """Return one element as a Python number.
@@ -362,26 +370,24 @@ def _size_if_plain(dtype: DType, of_integer: bool) -> int:
 
 
 def copied_to_part(target: MatBase, layout: Layout, part: Layout, source: MatBase) -> bool:
-    """Fast path: copy a small Mat to a part of `target`, whose layout is `layout`, if shape and
-    dtype are equal and the elements of both are packed, or in rows; return False, with nothing
-    done, for others, and where an access has to be opened.
+    """Fast path: copy a small Mat to a part of its form of `target`, which has `layout`, if both
+    are packed or in rows, or few elements become packed; return False, with nothing done, for
+    others, and where an access has to be opened.
     """
     one, given, storage = source.layout, source.storage, target.storage
-    if given is storage and one.displacement == part.displacement and (
-            source.element_type is target.element_type) and (
-            one.shape == part.shape and one.strides == part.strides):
-        return True  # what x[index] += y leaves to do
-    if not none_else() or one.size != part.size or (
-            one.shape != part.shape or source.element_type is not target.element_type) or (
-            not storage.writable):
+    if one.shape != part.shape or source.element_type is not target.element_type:
         return False
-    itemsize = target.element_size
-    nbytes = one.size * itemsize
+    if given is storage and one.displacement == part.displacement and one.strides == part.strides:
+        return True  # what x[index] += y leaves to do
+    if not none_else() or not storage.writable:
+        return False
+    itemsize, nbytes = target.element_size, one.size * target.element_size
     rows = 1 if one.contiguous and part.contiguous else _rows_of(one, part)
     step = part.strides[0] * itemsize if rows > 1 else 0
     step_from = one.strides[0] * itemsize if rows > 1 else 0
+    gathers = part.contiguous and one.size <= MOST_APART and given is not storage
     # rows that overlap are moved one by one
-    if not rows or not is_brief(nbytes) or (rows > 1 and given is storage and (
+    if not (rows or gathers) or not is_brief(nbytes) or (rows > 1 and given is storage and (
             step_from != step or step * rows < nbytes or (
                 rows > _MOST_MOVED and nbytes < rows * _WORTH_A_CALL))):
         return False
@@ -397,11 +403,13 @@ def copied_to_part(target: MatBase, layout: Layout, part: Layout, source: MatBas
         return False
     at += one.displacement * itemsize
     to += part.displacement * itemsize
+    if not rows and not _blocks.gather(to, at, itemsize, one.shape, one.strides):
+        return False
     if rows == 1:
         copy_bytes(at, to, nbytes)
-    elif given is storage:
+    elif rows and given is storage:
         _blocks.move_rows(to, at, rows, nbytes // rows, step, step)
-    else:
+    elif rows:
         copy_rows(at, to, rows, nbytes // rows, step, step_from)
     storage.written(_foreign.mask)
     return True

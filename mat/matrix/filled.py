@@ -28,6 +28,7 @@ from ..support.unbound import documented
 from .arrays import asarray
 from .base import form_of_result
 from .creation import adopted, filled, placed, zeros
+from .joined import new_transposed
 from .mat import Mat, check_bytes
 from .nested import as_plain, inferred
 from .storage import Storage
@@ -280,9 +281,12 @@ def _like(a: Operand, fill: Number, dtype: DTypeLike, order: str | None, shape: 
     if type(a) is Mat and dtype is None and shape is None and device is None and (
             order == "K" or order == "C"):
         view: Any = a
-        if view.layout.contiguous:
-            return form_of_result(view.layout.shape, view.element_type).new(
-                view.device_enabled, fill)
+        layout = view.layout
+        if layout.contiguous or order == "C" or layout.descends():
+            return form_of_result(layout.shape, view.element_type).new(view.device_enabled, fill)
+        if layout.is_by_columns():
+            return new_transposed(form_of_result(layout.shape[::-1], view.element_type).new(
+                view.device_enabled, fill))
     x = a if isinstance(a, Mat) else asarray(a)
     kind = x.dtype if dtype is None else as_dtype(dtype)
     wanted = order_like(order)

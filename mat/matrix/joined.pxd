@@ -14,6 +14,11 @@ cdef Registration _foreign
 cdef object _mat
 cdef Py_ssize_t MOST_APART, WORTH, _FEW
 
+cpdef MatBase as_packed(MatBase view)
+
+@cython.locals(found=MatBase)
+cpdef MatBase new_transposed(MatBase made)
+
 @cython.locals(found=MatBase)
 cpdef MatBase stacked_rows(object mats)
 
@@ -31,9 +36,10 @@ cpdef MatBase joined_along(object mats, object axis)
 @cython.locals(view=MatBase, shape=tuple, total=Py_ssize_t, rank=Py_ssize_t)
 cdef Py_ssize_t _total_along(list parts, tuple like, Py_ssize_t axis) except -2
 
-@cython.locals(view=MatBase, first=MatBase, target=MatBase, form=Form, rows=Py_ssize_t,
-               size=Py_ssize_t, itemsize=Py_ssize_t, nbytes=Py_ssize_t)
-cpdef MatBase joined_parts(list parts, tuple shape, Py_ssize_t axis)
+@cython.locals(view=MatBase, first=MatBase, copied=MatBase, target=MatBase, form=Form, parts=list,
+               rows=Py_ssize_t, size=Py_ssize_t, itemsize=Py_ssize_t, nbytes=Py_ssize_t,
+               k=Py_ssize_t)
+cpdef MatBase joined_parts(list mats, tuple shape, Py_ssize_t axis)
 
 @cython.locals(view=MatBase, to=uintptr_t, at=uintptr_t, step=Py_ssize_t, nbytes=Py_ssize_t,
                left=Py_ssize_t)

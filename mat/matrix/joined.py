@@ -92,6 +92,11 @@ def packed_copy(view: Mat) -> Mat | None:
     return target
 
 
+def as_packed(view: Mat) -> Mat | None:
+    """Return a Mat itself if it is packed, or a packed copy of few strided elements; else None."""
+    return view if view.layout.contiguous else packed_copy(view)
+
+
 def new_transposed(made: Mat) -> Mat:
     """Return the transpose of a new Mat that nobody else has: it is no view."""
     found = made.T
@@ -136,18 +141,24 @@ def _total_along(parts: list[Any], like: Ints, axis: int) -> int:
     return total
 
 
-def joined_parts(parts: list[Mat], shape: Ints, axis: int) -> Mat | None:
-    """Return small Mats of one dtype, whose elements are packed, joined along `axis` to a new Mat
+def joined_parts(mats: list[Mat], shape: Ints, axis: int) -> Mat | None:
+    """Return small Mats of one dtype, with packed or few elements, joined along `axis` to a new Mat
     of that shape; None for others, and where an access has to be opened.
     """
     if not none_else():
         return None
-    first, rows, size = parts[0], 1, 0
+    parts, first, rows, size = mats, mats[0], 1, 0
     dtype = first.element_type
-    for part in parts:
-        view = part
-        if not view.layout.contiguous or view.element_type is not dtype:
+    for k in range(len(parts)):
+        view = parts[k]
+        if view.element_type is not dtype:
             return None
+        if not view.layout.contiguous:
+            copied = packed_copy(view)
+            if copied is None:
+                return None
+            parts = list(mats) if parts is mats else parts
+            view = parts[k] = copied
         size += view.layout.size
         view._locate()
     itemsize = first.element_size

@@ -364,7 +364,7 @@ class Mat(Exports, Methods):
                              "item(k) takes the k-th")
         if not -self.size <= k < self.size:
             raise IndexOutOfRange(f"index {k} is out of range for {self.size} elements")
-        at, storage = _storage_index(self.layout, k), self.storage
+        at, storage = self.layout.index_at(k % self.layout.size), self.storage
         found = self._number_at(at)
         if found is not None:
             return found
@@ -615,18 +615,6 @@ def _name_methods() -> None:
 _name_methods()
 name_ways(Mat)
 make_mats_of(Mat)
-
-
-def _storage_index(layout: Layout, k: int) -> int:
-    """Return the storage index of the element with row-major index `k`, possibly negative."""
-    k %= layout.size
-    found = layout.displacement
-    if layout.contiguous:
-        return found + k
-    for n, s in zip(reversed(layout.shape), reversed(layout.strides), strict=True):
-        k, i = divmod(k, n)
-        found += i * s
-    return found
 
 
 def spans_shown(layout: Layout, edge: int) -> list[tuple[int, int]]:

@@ -6,6 +6,7 @@ from mat.matrix.brief_calls cimport call_briefly, write_briefly
 from mat.matrix.called_methods cimport MatMethod
 from mat.matrix.elements cimport copied_to_part
 from mat.matrix.storage cimport Storage
+from mat.matrix.joined cimport as_packed
 from mat.ops.engine.calls cimport Calls
 from mat.ops.indexing.selection cimport taken_of, written
 from mat.ops.primitives.few_elements cimport leaves_dtype
@@ -84,7 +85,7 @@ cdef class ByNumPy(Way):
 
 
 cdef object only_axis(tuple args, dict kwargs, object default)
-@cython.locals(view=MatBase, layout=Layout)
+@cython.locals(view=MatBase)
 cpdef object raveled(object x)
 @cython.locals(view=MatBase, layout=Layout)
 cpdef object at_least_1d(object x)
@@ -100,6 +101,10 @@ cpdef object shape_of(object x)
 cpdef object rank_of(object x)
 @cython.locals(view=MatBase)
 cpdef object size_of(object x)
+@cython.locals(view=MatBase)
+cpdef object real_parts(object x)
+@cython.locals(view=MatBase)
+cpdef object imaginary_parts(object x)
 @cython.locals(view=MatBase)
 cpdef object has_complex_dtype(object x)
 

@@ -22,6 +22,7 @@ from ..matrix.brief_calls import NOT_BRIEF, call_briefly, write_briefly
 from ..matrix.called_methods import MatMethod
 from ..matrix.creation import adopted
 from ..matrix.elements import copied_to_part
+from ..matrix.joined import as_packed
 from ..matrix.mat import Mat
 from ..ops.engine.calls import Calls
 from ..ops.indexing import selection
@@ -239,12 +240,9 @@ def only_axis(args: Arguments, kwargs: Keywords, default: object) -> object:
 
 
 def raveled(x: object) -> Operand:
-    """Return all elements of a packed Mat as a vector."""
-    if type(x) is not _mat:
-        return None
-    view: Any = x
-    layout = view.layout
-    return view._view_of(layout.flat()) if layout.contiguous else None
+    """Return all elements of a packed Mat, or a copy of a few strided ones, as a vector."""
+    view: Any = as_packed(x) if type(x) is _mat else None
+    return None if view is None else view._view_of(view.layout.flat())
 
 
 def flat_places(x: object) -> Operand:
@@ -318,6 +316,22 @@ def size_of(x: object) -> int | None:
     return view._seen().size
 
 
+def real_parts(x: object) -> Operand:
+    """Return a view of the real parts of a Mat, of real numbers those."""
+    if type(x) is not _mat:
+        return None
+    view: Any = x
+    return view.real if view.element_type.kind == "c" else view._view_of(view._seen())
+
+
+def imaginary_parts(x: object) -> Operand:
+    """Return a view of the imaginary parts of a Mat, or zeros."""
+    if type(x) is not _mat:
+        return None
+    view: Any = x
+    return view.imag
+
+
 def has_complex_dtype(x: object) -> bool | None:
     """Return whether the elements of a Mat are complex."""
     if shape_of(x) is None:
@@ -370,7 +384,9 @@ def length(x: object) -> Operand:
     global _nrm2
     if _nrm2 is None:
         _nrm2 = plugin("ops.linear.blas_level1").nrm2
-    return adopted(np.asarray(_nrm2(x), view.element_type.char.lower()))
+    packed: Any = as_packed(x)
+    found = _nrm2(view if packed is None else packed)
+    return adopted(np.asarray(found, view.element_type.char.lower()))
 
 
 def vector_product(a: Operand, b: Operand) -> Mat | None:
@@ -447,6 +463,8 @@ def contracted(a: Operand, b: Operand, axes: Operand) -> Mat | None:
 
 _argmax: Any = Mat.argmax
 _argmax.shorter = few.first_truth
+_mean: Any = Mat.mean
+_mean.shorter = few.mean_of_bools
 
 
 def _reductions() -> dict[object, Way]:
@@ -469,6 +487,7 @@ WAYS: dict[object, Way] = {
     np.flip: Of(flipped), np.fliplr: Of(flipped_columns),
     np.squeeze: Of(squeezed), np.ndim: Of(rank_of), np.size: Of(size_of),
     np.iscomplexobj: Of(has_complex_dtype),
+    np.real: Of(real_parts), np.imag: Of(imaginary_parts),
     np.clip: Of(few.clipped, 3, True), np.result_type: ResultType(), np.diag: Of(few.of_diagonal),
     np.linalg.norm: Of(length), np.ptp: Along(few.extent, None), np.tensordot: Of(contracted, 3),
     np.dot: Of(matrix_product, 2), np.vdot: Of(vector_product, 2), np.inner: Of(inner_product, 2),

@@ -7,7 +7,6 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import mat
-from mat.matrix.mat import _storage_index
 
 from ..support.layouts import numbers
 
@@ -151,8 +150,7 @@ def test_indices_in_arrays_copy_it_to_the_host_and_that_is_counted(device):
 
 def test_where_an_element_is():
     layout = mat.zeros(3, 4, 5)[:, ::-2, 1:].layout
-    assert [_storage_index(layout, k) for k in range(layout.size)] == list(layout.indices())
-    assert _storage_index(layout, -1) == list(layout.indices())[-1]
+    assert [layout.index_at(k) for k in range(layout.size)] == list(layout.indices())
 
 
 def random_index(rng, shape):

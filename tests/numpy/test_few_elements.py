@@ -225,3 +225,151 @@ def test_indices_of_no_row_write_nothing(at):
     empty = mat.zeros(0, 2)
     with pytest.raises(IndexError):
         np.add.at(empty, mat.array(at), 1.0)
+
+
+STRIDED = [lambda x: x.T, lambda x: x[:, 1], lambda x: x[::2], lambda x: x[:, :3],
+           lambda x: x[::-1], lambda x: x[1:, ::-2], lambda x: x[:0, ::2], lambda x: x[:, None, 2],
+           lambda x: x.reshape(2, 3, 6).transpose(2, 0, 1), lambda x: x.reshape(2, 3, 6)[:, ::2, 1]]
+COPIES = [
+    lambda xp, s: xp.array(s), lambda xp, s: xp.array(s, order="F"), lambda xp, s: xp.array(s.T),
+    lambda xp, s: xp.ascontiguousarray(s), lambda xp, s: xp.asfortranarray(s),
+    lambda xp, s: xp.zeros_like(s), lambda xp, s: xp.full_like(s, 1, order="C"),
+    lambda xp, s: xp.ones_like(s.T), lambda xp, s: s.astype("c8"), lambda xp, s: s.copy("K")]
+OF_STRIDED = [
+    *COPIES, lambda xp, s: s.reshape(-1), lambda xp, s: s.reshape(s.size),
+    lambda xp, s: xp.ravel(s), lambda xp, s: xp.nonzero(s)[0].copy(),
+    lambda xp, s: xp.bincount(s.real.astype(int).ravel()),
+    lambda xp, s: xp.concatenate([s, s]), lambda xp, s: xp.concatenate([s, xp.array(s)], -1),
+    lambda xp, s: xp.stack([s, s], 1), lambda xp, s: xp.array([s, s]), lambda xp, s: xp.cumsum(s),
+    lambda xp, s: s[xp.arange(s.shape[0] - 1, -1, -1)]]
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float16", "float32", "float64",
+                                   "complex128"])
+@pytest.mark.parametrize("view", STRIDED, ids=range(len(STRIDED)))
+@pytest.mark.parametrize("call", OF_STRIDED, ids=range(len(OF_STRIDED)))
+def test_few_strided_elements(call, view, dtype, rng):
+    a = (rng.random((6, 6)) * 3).astype(dtype)
+    x = mat.array(a)
+    with np.errstate(all="ignore"):
+        found, wanted = call(mat, view(x)), call(np, view(a))
+    assert_same(found, wanted)
+    if call in COPIES and wanted.size and 1 not in wanted.shape:
+        assert found.strides == wanted.strides
+    assert np.shares_memory(np.asarray(found), np.asarray(x)) == np.shares_memory(wanted, a)
+    assert_array_equal(np.asarray(x), a)
+
+
+@pytest.mark.parametrize("view", STRIDED, ids=range(len(STRIDED)))
+@pytest.mark.parametrize("dtype", ["uint8", "float64", "complex128"])
+def test_strided_elements_are_assigned(view, dtype, rng):
+    a = (rng.random((6, 6)) * 9).astype(dtype)
+    x = mat.array(a)
+    y, wanted = mat.zeros(view(a).shape, dtype=dtype), np.zeros(view(a).shape, dtype)
+    y[...] = view(x)
+    wanted[...] = view(a)
+    assert_same(y, wanted)
+    z = mat.zeros(view(a).shape, dtype=dtype)
+    np.copyto(z, view(x))
+    assert_same(z, wanted)
+    x.T[...] = x  # of one storage
+    assert_same(x, a.T)
+
+
+def test_joining_leaves_lists_as_they_are():
+    x = mat.array(np.arange(16.0).reshape(4, 4))
+    for given in ([x.T, x], [x[:, 0], x[0]], [x[::2], x.astype("float32")[::2]]):
+        before = list(given)
+        mat.concatenate(given)
+        mat.array(given)
+        assert all(one is other for one, other in zip(given, before, strict=True))
+
+
+def test_points_and_lengths_of_strided_elements(rng):
+    v, f = np.sort(rng.random(6)), rng.random((6, 6))
+    assert_same(mat.searchsorted(mat.array(v), mat.array(f).T), np.searchsorted(v, f.T))
+    assert_same(mat.interp(mat.array(f)[:, 1], mat.array(v), mat.array(v)),
+                np.interp(f[:, 1], v, v))
+    assert float(mat.linalg.norm(mat.array(f).T)) == pytest.approx(np.linalg.norm(f.T))
+
+
+WITHOUT_KERNELS = [
+    lambda xp, x: x.sum(), lambda xp, x: x.prod(-1), lambda xp, x: x.max(0), lambda xp, x: x.min(),
+    lambda xp, x: x.argmax(), lambda xp, x: x.argmin(-1), lambda xp, x: xp.max(x, 0, keepdims=True),
+    lambda xp, x: xp.argmax(x, 0, keepdims=True), lambda xp, x: x == x[::-1],
+    lambda xp, x: xp.nextafter(x, x[::-1]), lambda xp, x: xp.fmax(x, x[::-1]),
+    lambda xp, x: xp.logical_or(x, x), lambda xp, x: xp.isnan(x), lambda xp, x: xp.conj(x),
+    lambda xp, x: xp.rint(x), lambda xp, x: xp.reciprocal(x), lambda xp, x: xp.log1p(x),
+    lambda xp, x: xp.sin(x), lambda xp, x: xp.fmin(x, 1), lambda xp, x: xp.real(x),
+    lambda xp, x: xp.imag(x), lambda xp, x: (x > 1).mean(), lambda xp, x: xp.conj(x[::-1])]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("dtype", ["float16", "complex64", "float64", "int16", "bool"])
+@pytest.mark.parametrize("shape", [(3, 5), (30, 40), (4096,), (70, 80), (0, 3), (2, 0)], ids=str)
+@pytest.mark.parametrize("call", WITHOUT_KERNELS, ids=range(len(WITHOUT_KERNELS)))
+def test_functions_get_copies_of_few_elements(call, shape, dtype, rng):
+    a = (rng.random(shape) + 0.5).astype(dtype)
+    a.ravel()[1:9:3] = np.inf if a.dtype.kind in "fc" else 1
+    for view in (lambda x: x, lambda x: x.T, lambda x: x[::-2]):
+        try:
+            wanted = call(np, view(a))
+        except (TypeError, ValueError) as error:
+            with pytest.raises(type(error)):
+                call(mat, view(mat.array(a)))
+            continue
+        x = mat.array(a)
+        for _ in range(2):  # the second time by a plan
+            found = call(mat, view(x)).to_numpy()
+            if wanted.dtype == "float16":  # sums of ours are those of float32
+                np.testing.assert_allclose(found, wanted, rtol=5e-2)
+            else:
+                np.testing.assert_allclose(found, wanted, rtol=1e-5)
+            assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+        assert_array_equal(x.to_numpy(), a)
+
+
+def test_copies_are_not_taken_from_what_others_write():
+    x = mat.array(np.ones(9, "float16"))
+    assert x.sum().item() == x.sum().item() == 9
+    with x.facet("array", "io") as a:
+        a[0] = 3
+        assert x.sum().item() == 11
+    kept = mat.zeros((), dtype="float16")
+    np.add.reduce(x, out=kept)
+    assert kept.item() == 11
+    found = x.sum()
+    x.fill_(0)
+    assert (found.item(), x.sum().item()) == (11, 0)
+
+
+@pytest.mark.parametrize("dtypes", [("float64", "int64"), ("int8", "uint16", "float16"),
+                                    ("bool", "complex64"), ("uint64", "int64"), ("float16", "bool"),
+                                    ("int32", "int32", "float32")], ids=str)
+@pytest.mark.parametrize("shape", [(5,), (3, 4), (0, 2), (1100,)], ids=str)
+def test_mats_of_several_dtypes_are_joined(dtypes, shape, rng):
+    arrays = [(rng.random(shape) * 3).astype(dtype) for dtype in dtypes]
+    mats = [mat.array(a) for a in arrays]
+    for name in ("concatenate", "stack", "hstack", "vstack", "column_stack", "dstack"):
+        for form in (lambda a: a, lambda a: a[::-1], lambda a: a.T):
+            wanted = getattr(np, name)([form(a) for a in arrays])
+            assert_same(getattr(mat, name)([form(x) for x in mats]), wanted)
+    assert_same(mat.concatenate(mats, -1), np.concatenate(arrays, -1))
+    with pytest.raises(ValueError, match="shape"):
+        mat.concatenate([mats[0], mats[1][:-1, None]], 0)
+    assert [x.dtype for x in mats] == [a.dtype for a in arrays]
+
+
+@pytest.mark.parametrize("n", [3, 9000])
+def test_functions_that_copy_what_cannot_be_written(n, rng):
+    x, v, i = np.sort(rng.random(n)), rng.random(n), rng.integers(0, 9, n)
+    z, (a, b, k) = v + 1j * x, map(mat.array, (x, v, i))
+    before = a.tobytes(), b.tobytes(), k.tobytes()
+    assert_same(mat.interp(b, a, b), np.interp(v, x, v))
+    assert_same(mat.interp(b, a, mat.array(z)), np.interp(v, x, z))
+    assert_same(mat.interp(b[::2], a, b[::-1], left=1), np.interp(v[::2], x, v[::-1], left=1))
+    assert_same(mat.bincount(k, weights=b), np.bincount(i, weights=v))
+    assert_same(mat.bincount(k[::-2], b[::2], 20), np.bincount(i[::-2], v[::2], 20))
+    np.testing.assert_allclose(mat.correlate(b, a[:3]).to_numpy(), np.correlate(v, x[:3]))
+    np.testing.assert_allclose(mat.convolve(b, b[:3]).to_numpy(), np.convolve(v, v[:3]))
+    assert (a.tobytes(), b.tobytes(), k.tobytes()) == before

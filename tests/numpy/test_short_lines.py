@@ -52,7 +52,10 @@ LINES = [  # of a matrix or so, with indices, some out of range, and bools of th
     "xp.array(x)", "xp.array(x, order='C')", "xp.array(x, order='F')", "xp.array(x, order='A')",
     "xp.array(x, 'complex128')", "x.ravel()", "x.ravel('K')", "x.flatten()", "xp.sort(x)",
     "xp.sort(x, 0)", "xp.nonzero(x)[0]", "xp.searchsorted(xp.sort(x)[::2], i)", "xp.outer(x, i)",
-    "x.tobytes()", "x.tobytes('F')", "x.tolist()"]
+    "x.tobytes()", "x.tobytes('F')", "x.tolist()",
+    "[x.item(k) for k in range(-x.size, x.size)]", "x.item(x.size)", "xp.zeros_like(x)",
+    "xp.ascontiguousarray(x)", "xp.asfortranarray(x)", "xp.ascontiguousarray(x, 'complex64')",
+    "xp.array([x, x])", "xp.count_nonzero(x)", "x.argmax()", "xp.conj(x)", "xp.conj(x[::-1])"]
 WRITING = [
     "x.put(i, 3)", "x.put(i, 0.5)", "x.put(i, -1)", "x.put(i, 300)", "x.put(i, True)",
     "x.put(i, i.astype(x.dtype))", "x.put(i, i)", "x.put(j, 1)", "x.put(j, 1, 'wrap')",

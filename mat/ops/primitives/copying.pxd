@@ -21,7 +21,7 @@ cdef object _mat, _int64, _float16, _bool
 cdef Py_ssize_t MOST_SORTED, _FEW
 cdef Registration _foreign
 
-@cython.locals(contiguous=bint)
+@cython.locals(layout=Layout)
 cdef MatBase _converted_plainly(MatBase x, object dtype, bint copy)
 
 @cython.locals(form=Form, made=MatBase)

@@ -155,15 +155,15 @@ def astype(self: Mat, dtype: DTypeLike, order: str | None = "K", casting: str = 
 
 
 def _converted_plainly(x: Mat, dtype: DType, copy: bool) -> Mat | None:
-    """Return a Mat as it is, if it need not be copied, or one that is packed by rows or columns
-    converted; else None.
+    """Return a Mat as it is, if it need not be copied, or one whose copy is packed by rows or
+    columns converted; else None.
     """
-    contiguous = x._seen().contiguous
+    layout = x._seen()
     if x.element_type is dtype and not copy:
         return x
-    if contiguous:
+    if layout.contiguous or layout.descends():
         return converted(x, dtype)
-    return new_transposed(converted(x.T, dtype)) if only_by_columns(x.layout) else None
+    return new_transposed(converted(x.T, dtype)) if layout.is_by_columns() else None
 
 
 def converted(x: Mat, dtype: DType) -> Mat:

@@ -8,7 +8,7 @@ from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase, form_of_result, is_numpys
 from mat.matrix.brief_calls cimport call_briefly
 from mat.matrix.brief_copies cimport copy_rows, is_brief, none_else
-from mat.matrix.joined cimport packed_copy
+from mat.matrix.joined cimport as_packed, packed_copy
 from mat.matrix.storage cimport Storage
 from mat.ops.engine.calls cimport Calls
 
@@ -38,6 +38,9 @@ cpdef object truths(object x)
 @cython.locals(view=MatBase, layout=Layout, storage=Storage, made=MatBase, address=uintptr_t,
                to=uintptr_t)
 cpdef object first_truth(object x)
+
+@cython.locals(view=MatBase)
+cpdef object mean_of_bools(object x)
 
 cpdef object bits_of_truth(object dtype)
 

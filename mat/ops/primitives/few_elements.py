@@ -21,7 +21,7 @@ from ...layout.strided import Layout, packed_strides
 from ...matrix.base import Form, form_of_result, is_numpys
 from ...matrix.brief_calls import NOT_BRIEF, call_briefly
 from ...matrix.brief_copies import copy_rows, is_brief, none_else
-from ...matrix.joined import packed_copy
+from ...matrix.joined import as_packed, packed_copy
 from ...matrix.mat import Mat
 from ...matrix.storage import Storage
 from ...support.options import FLOAT64
@@ -75,12 +75,10 @@ def elements_at(view: Mat, layout: Layout, storage: Storage, facet: Facet) -> in
 
 def counted(x: object) -> Operand:
     """Return how often 0, 1, ... occur in a vector of int64, which are not negative."""
-    if type(x) is not _mat or not _blocks.enabled:
+    view: Any = as_packed(x) if type(x) is _mat and _blocks.enabled else None
+    if view is None or view.element_type is not _int64 or len(view.layout.shape) != 1:
         return None
-    view: Any = x
     layout, storage = view.layout, view.storage
-    if view.element_type is not _int64 or len(layout.shape) != 1 or not layout.contiguous:
-        return None
     if not 0 < layout.size <= _MOST:
         return None
     start = 8 * layout.displacement
@@ -103,11 +101,11 @@ def counted(x: object) -> Operand:
 
 def truths(x: object) -> Operand:
     """Return how many elements are true."""
-    if type(x) is not _mat or not _blocks.enabled:
+    view: Any = as_packed(x) if type(x) is _mat and _blocks.enabled else None
+    if view is None:
         return None
-    view: Any = x
     layout, storage = view.layout, view.storage
-    if not layout.contiguous or not 0 < layout.size * view.element_size <= _FEW:
+    if not 0 < layout.size * view.element_size <= _FEW:
         return None
     mask = bits_of_truth(view.element_type)
     if not mask:
@@ -143,6 +141,16 @@ def first_truth(x: object) -> Operand:
     return made
 
 
+def mean_of_bools(x: object) -> Operand:
+    """Return the mean of some bools: how many are true, divided."""
+    if type(x) is not _mat or not none_else():
+        return None
+    view: Any = x
+    if view.element_type is not _bool or not view.layout.size:
+        return None
+    return _divide.make((_sum.make((x, None, None, False)), float(view.layout.size), None))
+
+
 def bits_of_truth(dtype: DType) -> int:
     """Return the bits that make an element true; 0 for elements of several words."""
     if not is_numpys(dtype):
@@ -172,10 +180,12 @@ def _few_interpolated(x: object, xp: object, of: Mat) -> Operand:
     """Return the result of `interpolated` for few packed elements, and points in order."""
     if type(x) is not _mat or type(xp) is not _mat or not none_else():
         return None
-    view: Any = x
+    view: Any = as_packed(x)
     at: Any = xp
+    if view is None or not view.layout.shape:
+        return None
     layout, one, other = view.layout, at.layout, of.layout
-    if not (layout.contiguous and one.contiguous and other.contiguous and layout.shape):
+    if not (one.contiguous and other.contiguous):
         return None
     if len(one.shape) != 1 or len(other.shape) != 1 or one.size != other.size or not (
             0 < layout.size <= _FEW_PLACES and 0 < one.size <= _FEW_PLACES):

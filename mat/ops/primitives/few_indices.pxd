@@ -7,6 +7,7 @@ from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase, form_of_result, is_numpys
 from mat.matrix.brief_copies cimport none_else
+from mat.matrix.joined cimport as_packed
 from mat.matrix.storage cimport Storage
 from mat.ops.primitives.few_elements cimport bits_of_truth, elements_at, leaves_dtype
 

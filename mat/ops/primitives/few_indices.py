@@ -16,6 +16,7 @@ from ...layout.shapes import Ints
 from ...layout.strided import Layout
 from ...matrix.base import form_of_result, is_numpys
 from ...matrix.brief_copies import none_else
+from ...matrix.joined import as_packed
 from ...matrix.mat import Mat
 from ...support.types import Operand
 from .few_elements import bits_of_truth, elements_at, leaves_dtype
@@ -31,12 +32,12 @@ _byte, _sum_of_bytes = np.dtype(np.uint8), np.dtype(np.uint64)
 
 def places(x: object) -> Operand:
     """Return the indices along each axis of the elements that are true."""
-    if type(x) is not _mat or not _blocks.enabled:
+    view: Any = as_packed(x) if type(x) is _mat and _blocks.enabled else None
+    if view is None:
         return None
-    view: Any = x
     layout, storage = view.layout, view.storage
     mask = bits_of_truth(view.element_type)
-    if not mask or not layout.shape or not layout.contiguous or not 0 < layout.size <= _MOST:
+    if not mask or not layout.shape or not 0 < layout.size <= _MOST:
         return None
     start = view.element_size * layout.displacement
     address = storage.element_address(_array.mask, _array.bit)
@@ -182,14 +183,15 @@ def picked(x: object, index: tuple[object, ...]) -> Operand:
 
 
 def items(x: object, indices: object, whole: bool) -> Operand:
-    """Return a few items of a packed Mat at int64 indices: of the first axis, or all if `whole`."""
+    """Return a few items of a Mat at int64 indices: of the first axis, or all if `whole`."""
     if type(x) is not _mat or type(indices) is not _mat or not none_else():
         return None
-    view: Any = x
     at: Any = indices
+    view: Any = as_packed(x) if at.element_type is _int64 else None
+    if view is None:
+        return None
     layout, one, storage, given = view.layout, at.layout, view.storage, at.storage
-    if at.element_type is not _int64 or not one.shape or not layout.shape or not (
-            layout.contiguous and one.contiguous):
+    if not one.shape or not layout.shape or not one.contiguous:
         return None
     count = layout.size if whole else layout.shape[0]
     if not layout.size or not 0 < one.size <= _MOST_ITEMS:
@@ -230,10 +232,11 @@ def searched(values: object, x: object) -> Operand:
     if type(values) is not _mat or type(x) is not _mat or not none_else():
         return None
     of: Any = values
-    view: Any = x
+    view: Any = as_packed(x)
+    if view is None or view.element_type is not of.element_type:
+        return None
     layout, one, storage, given = view.layout, of.layout, view.storage, of.storage
-    if view.element_type is not of.element_type or len(one.shape) != 1 or not layout.shape or not (
-            layout.contiguous and one.contiguous):
+    if len(one.shape) != 1 or not layout.shape or not one.contiguous:
         return None
     if not 0 < layout.size <= _MOST or not 0 < one.size <= _MOST or not (
             is_numpys(view.element_type)):

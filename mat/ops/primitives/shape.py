@@ -197,9 +197,9 @@ def reshape_any(self: Mat, shape: ShapeLike, order: str | None, copy: bool | Non
     """Return self in another shape, in any order, copied or not: the general case of `reshape`."""
     if copy is not None and not isinstance(copy, bool | np.bool_):
         raise DTypeError(f"copy is True, False or None, got {copy!r}")
-    if type(shape) is int and shape == -1 and order == "C" and copy is None and (
-            only_by_columns(self.layout)):
-        return self.ravel()
+    if type(shape) is int and shape == -1 and order == "C" and copy is None:
+        layout = self.layout.viewed_as((self.layout.size,))
+        return self.ravel() if layout is None else self.over(layout)
     letter = as_order(order, "reshape", "CFA")
     x = self._as_now()
     if letter == "A":
