@@ -136,6 +136,29 @@ def test_broadcasting_over_layouts(rng, layout, dtype):
             check_hidden(flags)
 
 
+@pytest.mark.parametrize("dtype", [*FLOATS, *INTEGERS])
+@pytest.mark.parametrize("width", [1, 2, 3, 16, 17, 48, 64, 65])
+def test_short_rows_are_done_together(rng, width, dtype):
+    for others in ((30,), (2, 40), (50, 3), (9000,)):
+        shape = *others, width
+        a, b = (numbers(rng, 2 * np.prod(shape), dtype).reshape(2, *shape) for _ in range(2))
+        mask = rng.random(shape) < 0.5
+        x, y, m = mat.array(a), mat.array(b), mat.array(mask)
+        for part in (np.s_[0], np.s_[0, ..., :1], np.s_[0, ..., ::-1], np.s_[0, :1],
+                     (0,) * len(shape)):
+            condition = mask[part[1:]] if isinstance(part, tuple) else mask
+            for found, wanted in (
+                    (x[1] * y[part], a[1] * b[part]), (y[part] - x[1], b[part] - a[1]),
+                    (mat.where(mat.array(condition), x[1], y[part]),
+                     np.where(condition, a[1], b[part])),
+                    (x[1] + y[part].astype("int16"), a[1] + b[part].astype("int16")),
+                    (mat.add(x[1], y[part], out=x[0, ..., ::-1]),
+                     np.add(a[1], b[part], out=a[0, ..., ::-1]))):
+                assert_array_equal(found.to_numpy(), wanted, strict=True)
+        assert_array_equal(x.to_numpy(), a)
+        assert_array_equal(m.to_numpy(), mask)
+
+
 def test_both_operands_spread_along_a_row():
     x, y, out = mat.array([[1.0], [2]]), mat.array([[10.0], [20]]), mat.empty(2, 5)
     assert_array_equal(mat.add(x, y, out=out).to_numpy(), np.array([[11.0] * 5, [22] * 5]))

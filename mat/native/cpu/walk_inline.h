@@ -36,7 +36,40 @@ static inline void mat_move(char *to, int64_t to_step, const char *from, int64_t
     }
 }
 
+/* The same of m elements in rows of `width`, from one in a column on; both begin with its row. */
+#define MAT_MOVE_ROWS(type) { \
+    for (; m > 0; column = 0, to += to_apart, from += from_apart) { \
+        const int64_t end = width - column < m ? width : column + m; \
+        m -= end - column; \
+        if (!from_step && to_step == sizeof(type)) { \
+            type one; \
+            memcpy(&one, from, sizeof(type)); \
+            for (int64_t j = column; j < end; j++) memcpy(to + j * sizeof(type), &one, sizeof one); \
+        } else { \
+            for (int64_t j = column; j < end; j++) \
+                memcpy(to + j * to_step, from + j * from_step, sizeof(type)); \
+        } \
+    } \
+    break; \
+}
+
+static inline void mat_move_rows(char *to, int64_t to_step, int64_t to_apart, const char *from,
+                                 int64_t from_step, int64_t from_apart, int64_t size,
+                                 int64_t width, int64_t column, int64_t m) {
+    switch (size) {
+    case 1: MAT_MOVE_ROWS(uint8_t)
+    case 2: MAT_MOVE_ROWS(uint16_t)
+    case 4: MAT_MOVE_ROWS(uint32_t)
+    case 8: MAT_MOVE_ROWS(uint64_t)
+    default: MAT_MOVE_ROWS(mat_pair)
+    }
+}
+
 /* The loop over all axes */
+
+/* Rows are done together if they have at most so many elements, a block of them at least so many,
+   and the loop cannot take each as it is, or they have at most so many bytes. */
+enum { MAT_SHORT = 64, MAT_LEAST = 64, MAT_SHORT_BYTES = 192 };
 
 typedef struct {
     const mat_strided *frame;
@@ -47,6 +80,8 @@ typedef struct {
     int64_t piece;                 /* elements that one has room for */
     int64_t step[MAT_OPERANDS];    /* what the loop sees: 0 or 1 element */
     int64_t stride[MAT_OPERANDS];  /* on the innermost axis, in bytes */
+    int64_t width;                 /* of short rows that are done together; 0: there are none */
+    int64_t apart[MAT_OPERANDS];   /* how far their rows are, in bytes */
     char *at[MAT_OPERANDS];
     _Alignas(64) char numbers_at[MAT_OPERANDS][16];
     _Alignas(64) char pieces[MAT_OPERANDS][MAT_PIECE];
@@ -61,6 +96,8 @@ static inline void mat_plan(mat_state *s, int64_t spreads) {
     s->moved = 0;
     for (int64_t k = 0; k < w->count; k++) {
         int64_t stride = s->stride[k], size = w->size[k], bit = (int64_t)1 << k;
+        const int is_one = !stride && !(s->width && s->apart[k]);
+        const int adjacent = stride == size && !(s->width && s->apart[k] != s->width * size);
         largest = size > largest ? size : largest;
         s->step[k] = 1;
         if (w->walked & bit) {
@@ -68,14 +105,26 @@ static inline void mat_plan(mat_state *s, int64_t spreads) {
         } else if (w->cast[k]) {
             largest = largest > 8 ? largest : 8;
             s->moved |= bit;
-        } else if (stride == 0 && (spreads & bit) && !spread) {
+        } else if (is_one && (spreads & bit) && !spread) {
             spread = spreads & MAT_TOGETHER ? 0 : bit;
             s->step[k] = 0;
-        } else if (stride != size) {
+        } else if (!adjacent) {
             s->moved |= bit;
         }
     }
     s->piece = MAT_PIECE / largest;
+    if (s->width) s->piece -= s->piece % s->width; /* each piece begins in the same column */
+}
+
+/* Decide whether short rows are done together. */
+static inline void mat_plan_rows(mat_state *s, int64_t spreads) {
+    const mat_strided *w = s->frame;
+    const int64_t n = w->sizes[w->rank - 1], largest = MAT_PIECE / s->piece;
+    if (n > MAT_SHORT || n * w->sizes[w->rank - 2] < MAT_LEAST || w->counters || w->walked) return;
+    if (!s->moved && n * largest > MAT_SHORT_BYTES) return;
+    s->width = n;
+    for (int64_t k = 0; k < w->count; k++) s->apart[k] = w->sizes[w->rank * (k + 2) - 2];
+    mat_plan(s, spreads);
 }
 
 static inline void mat_advance(mat_state *s, char **at, int64_t n) {
@@ -189,6 +238,65 @@ static void mat_rows(mat_state *s, int64_t start, int64_t stop) {
     }
 }
 
+/* Have m elements of operand k in its piece, from the row at `from` on. */
+static inline void mat_load_rows(mat_state *s, int64_t k, const char *from, int64_t column,
+                                 int64_t m) {
+    const int64_t size = s->frame->size[k], packed = s->width * size;
+    mat_loop *const cast = s->frame->cast[k];
+    char *const to = cast ? s->gathered : s->pieces[k];
+    mat_move_rows(to - column * size, size, packed, from, s->stride[k], s->apart[k], size,
+                  s->width, column, m);
+    char *const at[2] = {to, s->pieces[k]};
+    if (cast) cast(m, at, NULL, NULL);
+}
+
+/* Have m elements of the piece of operand k where it is written, from the row at `to` on. */
+static inline void mat_store_rows(mat_state *s, int64_t k, char *to, int64_t column, int64_t m) {
+    const int64_t size = s->frame->size[k], packed = s->width * size;
+    mat_loop *const cast = s->frame->cast[k];
+    char *const from = cast ? s->gathered : s->pieces[k], *const at[2] = {s->pieces[k], from};
+    if (cast) cast(m, at, NULL, NULL);
+    mat_move_rows(to, s->stride[k], s->apart[k], from - column * size, size, packed, size,
+                  s->width, column, m);
+}
+
+/* The loop over n elements of short rows, from the one in that row and column on. */
+static void mat_together(mat_state *s, char *const *first, int64_t row, int64_t column,
+                         int64_t n) {
+    const mat_strided *w = s->frame;
+    char *at[MAT_OPERANDS], *rows[MAT_OPERANDS];
+    for (int64_t done = 0; done < n; done += s->piece, row += s->piece / s->width) {
+        const int64_t m = n - done < s->piece ? n - done : s->piece;
+        for (int64_t k = 0; k < w->count; k++) {
+            const int64_t bit = (int64_t)1 << k;
+            rows[k] = first[k] + row * s->apart[k];
+            at[k] = s->moved & bit ? s->pieces[k] : rows[k] + column * s->stride[k];
+            if ((s->moved & s->reads & bit) && (s->apart[k] || !done))
+                mat_load_rows(s, k, rows[k], column, m);
+        }
+        s->loop(m, at, s->step, s->numbers);
+        for (int64_t k = 0; k < w->count; k++)
+            if (s->moved & s->writes & (int64_t)1 << k) mat_store_rows(s, k, rows[k], column, m);
+    }
+}
+
+/* Elements start to stop of more than one axis, with short rows. */
+static void mat_short_rows(mat_state *s, int64_t start, int64_t stop) {
+    const mat_strided *w = s->frame;
+    const int64_t rank = w->rank, *shape = w->sizes, *strides = w->sizes + rank;
+    const int64_t block = shape[rank - 2] * s->width;
+    for (int64_t n, from = start; from < stop; from += n) {
+        char *first[MAT_OPERANDS];
+        memcpy(first, s->at, sizeof first);
+        int64_t rest = from / block, within = from % block;
+        n = block - within < stop - from ? block - within : stop - from;
+        for (int64_t axis = rank - 3; axis >= 0; rest /= shape[axis--])
+            for (int64_t k = 0; k < w->count; k++)
+                first[k] += rest % shape[axis] * strides[k * rank + axis];
+        mat_together(s, first, within / s->width, within % s->width, n);
+    }
+}
+
 /* Store how the loop can be called for any range of elements, if all are adjacent and in memory. */
 static void mat_describe(const mat_state *s, mat_direct *direct) {
     const mat_strided *w = s->frame;
@@ -212,6 +320,7 @@ static void mat_strided_range(const void *frame, char *const *operands, const do
     mat_state s;
     s.frame = w, s.numbers = numbers, s.loop = loop;
     s.reads = reads, s.writes = writes, s.stream = w->stream & writes & ~reads;
+    s.width = 0;
     const int64_t streamed = s.stream ? __builtin_ctzll((uint64_t)s.stream) : -1;
     for (int64_t k = 0; k < w->count; k++) {
         s.at[k] = k < w->count - w->counters ? operands[k] : (char *)(intptr_t)w->first[k];
@@ -224,8 +333,11 @@ static void mat_strided_range(const void *frame, char *const *operands, const do
             s.stream = 0; /* its lines have been read into the caches */
     }
     mat_plan(&s, spreads);
+    if (w->rank > 1) mat_plan_rows(&s, spreads);
     if (start < 0) {
         mat_describe(&s, (mat_direct *)result);
+    } else if (s.width) {
+        mat_short_rows(&s, start, stop);
     } else if (w->rank > 1) {
         mat_rows(&s, start, stop);
     } else {
