@@ -293,7 +293,7 @@ def test_a_whole_expression_is_cut_into_tiles(cuda):
             assert copied <= 4 * 4 * 500_000 + 800_000
 
 
-def test_a_graph_records_passes(counted, mock):
+def test_a_graph_records_passes(counted, mock, dev):
     @mat.graph
     @mat.fused
     def step(p, g, m, v):
@@ -303,9 +303,10 @@ def test_a_graph_records_passes(counted, mock):
     launches = []
     for _ in range(5):
         adam(*expected)
-        before = mock.calls("cuLaunchKernel"), mock.calls("")
-        step(*operands)
-        launches.append((mock.calls("cuLaunchKernel") - before[0], mock.calls("") - before[1]))
+        with dev.gpu.current():
+            before = mock.calls("cuLaunchKernel"), mock.calls("")
+            step(*operands)
+            launches.append((mock.calls("cuLaunchKernel") - before[0], mock.calls("") - before[1]))
     assert launches[1][0] == 5
     assert launches[2:] == [(0, 1)] * 3
     assert (step.recordings, step.replays) == (1, 3)

@@ -42,10 +42,11 @@ def test_an_operation_in_a_graph(cuda, dev, rng, name):
 
     step = mat.graph(function)
     for turn in range(4):
-        before = cuda.calls("") if cuda.is_mock else 0
-        step(*inside)
-        if turn > 1 and cuda.is_mock:
-            assert cuda.calls("") == before + 1
+        with dev.gpu.current():
+            before = cuda.calls("") if cuda.is_mock else 0
+            step(*inside)
+            if turn > 1 and cuda.is_mock:
+                assert cuda.calls("") == before + 1
         function(*outside)
     assert (step.recordings, step.replays) == (1, 2)
     for found, wanted in zip(inside, outside, strict=True):
