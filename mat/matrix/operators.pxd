@@ -26,7 +26,7 @@ cdef class Operation:
 
 
 cdef class Operator:
-    cdef public object function, refused
+    cdef public object function, refused, by_numpy
     cdef public bint gives_numbers
     cdef public Operation operation, unchecked
     cdef public dict by_number

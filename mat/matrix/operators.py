@@ -11,6 +11,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from ..core.cube import View
+from ..errors import DTypeError
 from ..support.types import Arguments, ArrayLike, Function, Keywords, Number, Operand
 
 V = TypeVar("V", bound=View)
@@ -43,12 +44,14 @@ class Operator:
     are passed to that directly, and to `unchecked` if `function` has no values to check: self has
     inexact elements, or the other is a small natural number. `by_number` has operations of one
     operand that are this operator with a number, by the kind of the elements and the number. With
-    `gives_numbers`, results of `function` without axes are NumPy's scalars on the host.
+    `gives_numbers`, results of `function` without axes are NumPy's scalars on the host. If there is
+    a `by_numpy`, it computes what `function` refuses because of the other operand's elements.
     """
 
     def __init__(self) -> None:
         self.function: Function | None = None
         self.refused: Function | None = None
+        self.by_numpy: Function | None = None
         self.gives_numbers: bool = False
         self.operation: Operation | None = None
         self.unchecked: Operation | None = None
@@ -90,13 +93,23 @@ class Operator:
         return operations.get(y) if operations is not None else None
 
     def _by_function(self, x: V, y: Operand) -> V:
-        found = NotImplemented if self.function is None else self.function(x, y)
+        if self.by_numpy is not None:
+            found = self._of_any(x, y)
+        else:
+            found = NotImplemented if self.function is None else self.function(x, y)
         kind: Any = type(x)
         if self.gives_numbers and type(found) is kind:
             return found._as_number()
         if self.refused is not None and found is NotImplemented:
             return self.refused(x, y)
         return found
+
+    def _of_any(self, x: V, y: Operand) -> Any:
+        """Return what `function` gives, or `by_numpy` for elements that Mats cannot have."""
+        try:
+            return NotImplemented if self.function is None else self.function(x, y)
+        except DTypeError:
+            return self.by_numpy(x, y) if self.by_numpy is not None else NotImplemented
 
     def augmented(self, x: V, y: Operand) -> V:
         """Carry out ``x .= y``, for a number into a new Mat."""

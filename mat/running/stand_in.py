@@ -128,6 +128,9 @@ _COPIES = ("__copy__", "__deepcopy__", "byteswap", "copy")
 _ASSIGNMENT = "_set_by"  # what ``x[index] = value`` calls, unless `value` is simple
 _PRODUCTS = ("__matmul__", "__rmatmul__")
 _TESTS = {"__eq__": operator.eq, "__ne__": operator.ne}
+# of dates, objects and the like
+_OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or",
+              "xor", "lshift", "rshift")
 
 
 @contextmanager
@@ -145,6 +148,9 @@ def as_in_numpy() -> Iterator[None]:
         OPERATORS[name].refused = partial(_test, name, numpys)
     for name in _PRODUCTS:
         OPERATORS[name].gives_numbers = True
+    by_numpy = _by_numpys_operators()
+    for name, numpys in by_numpy.items():
+        OPERATORS[name].by_numpy = numpys
     if IN_USE:  # on the host they are NumPy's scalars
         UNCHANGING.append(changes)
     try:
@@ -155,6 +161,8 @@ def as_in_numpy() -> Iterator[None]:
             OPERATORS[name].refused = None
         for name in _PRODUCTS:
             OPERATORS[name].gives_numbers = False
+        for name in by_numpy:
+            OPERATORS[name].by_numpy = None
         for name in changes:
             if name in before:
                 setattr(Mat, name, before[name])
@@ -244,6 +252,26 @@ def _described(method: Function, plain: Function) -> Function:
     method.__dict__.update(__name__=plain.__name__, __doc__=plain.__doc__,
                            __qualname__=f"Mat.{plain.__name__}")
     return method
+
+
+def _by_numpys_operators() -> dict[str, Function]:
+    """Return functions of two operands that carry out Python's operators by NumPy."""
+    found: dict[str, Function] = {}
+    for name, rule in {**{name: getattr(operator, f"__{name}__") for name in _OPERATORS},
+                       "divmod": divmod}.items():
+        found[f"__{name}__"] = partial(_operator, name, rule)
+        found[f"__r{name}__"] = partial(_reflected, name, rule)
+    return found
+
+
+def _operator(name: str, rule: Function, x: Mat, y: Operand) -> Operand:
+    """Return ``x . y``, computed by NumPy."""
+    return by_numpy(name, rule, (x, y), {})
+
+
+def _reflected(name: str, rule: Function, x: Mat, y: Operand) -> Operand:
+    """Return ``y . x``, computed by NumPy."""
+    return by_numpy(name, rule, (y, x), {})
 
 
 def _test(name: str, numpys: Function, x: Mat, y: Operand) -> Operand:

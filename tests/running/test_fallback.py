@@ -1,6 +1,7 @@
 """Functions and methods in the place of NumPy's: their results, errors, names, binding."""
 
 import copy
+import operator
 import pickle
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 import mat
 from mat.core.compiled import Relay, RelayMethod, _PythonRelay, _PythonRelayMethod
-from mat.running.stand_in import as_in_numpy, stand_in
+from mat.running.stand_in import as_in_numpy, falling_back, stand_in
 
 from ..support.needs import native
 
@@ -146,6 +147,33 @@ def test_arrays_without_axes_print_as_such_and_are_written_in_place(name, device
         assert repr(found) == repr(wanted)
         assert repr(found + 1) == repr(wanted + 1)
         assert repr(np_by_mat.sum(found)) == repr(np.sum(wanted))
+
+
+OTHERS = {"number of hours": np.timedelta64(2, "h"), "days": np.array([1, 2], "m8[D]"),
+          "objects": np.array([1, 2.5], object), "longdouble": np.array([1, 2], np.longdouble)}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+@pytest.mark.parametrize("rule", [operator.mul, operator.add, operator.sub, operator.truediv,
+                                  operator.pow, operator.matmul, operator.and_, divmod])
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_operators_of_elements_that_mats_cannot_have_are_numpys(rule, other, device):
+    def outcome(x, y):
+        try:
+            return rule(x, y)
+        except (TypeError, ValueError):  # NumPy's of numbers that have no product
+            return "refused"
+
+    a, y = np.array([3, 4]), OTHERS[other]
+    x = mat.array(a)
+    counted = []
+    with mat.use_device(device), as_in_numpy(), falling_back(counted.append):
+        for found, wanted in ((outcome(x, y), outcome(a, y)), (outcome(y, x), outcome(y, a))):
+            assert type(found) is type(wanted)
+            assert_array_equal(found, wanted)
+            assert counted or str(wanted) == "refused"
+    with pytest.raises(mat.DTypeError):
+        x + OTHERS["longdouble"]
 
 
 def test_modules_are_those_of_numpy():
