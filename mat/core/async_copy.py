@@ -24,8 +24,6 @@ from .source_line import ASYNC_COPY, SourceLine, Viewed, line_of
 class AsyncCopyRecord(AccessRecord):
     """The access of an asynchronous copy to its source."""
 
-    __slots__ = ("begun_by", "late")
-
     def __init__(self, view: Viewed, facet: Facet, handle: Handle, where: SourceLine) -> None:
         self.facet = facet
         self.mask: int = facet.mask
@@ -58,8 +56,6 @@ class AsyncCopy:
 
     `pending` is the object that the memory returned to wait for its end.
     """
-
-    __slots__ = ("begun", "done", "new", "pending", "record", "source", "target")
 
     def __init__(self, record: AsyncCopyRecord, source: Memory, target: Memory, new: bool) -> None:
         self.record: AsyncCopyRecord = record

@@ -24,8 +24,6 @@ class Barrier(Block["Barrier"]):
     exports end.
     """
 
-    __slots__ = ("copies", "dropped", "ensure", "failures")
-
     def __init__(self, ensure: Memory, dropped: tuple[Memory, ...]) -> None:
         self.ensure: Memory = ensure
         self.dropped: tuple[Memory, ...] = dropped

@@ -21,8 +21,6 @@ from .registry import HasCopies, Memory
 class Copies(Nested):
     """The copies that were made since a barrier was entered."""
 
-    __slots__ = ("dropped", "many", "registered", "thread")
-
     def __init__(self, dropped: tuple[Memory, ...]) -> None:
         self.dropped: tuple[Memory, ...] = dropped
         self.registered: deque[tuple[ref[HasCopies], Memory]] = deque()

@@ -321,8 +321,6 @@ class _PythonRelayMethod(_PythonRelay):
 class _NoKernels:
     """A call of a kernel where there are none."""
 
-    __slots__ = ()
-
 
 def share_by(threads: int) -> None:
     """Divide large work of compiled calls among running threads; with 0, leave it to Python."""

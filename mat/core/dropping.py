@@ -293,8 +293,6 @@ class DroppableCopies(Coherence):
 class Keep:
     """The context manager that `DroppableCopies.keep` returns."""
 
-    __slots__ = ("cube", "memory", "open", "view")
-
     def __init__(self, cube: DroppableCopies, memory: Memory, view: ViewLike) -> None:
         self.cube: DroppableCopies = cube
         self.memory: Memory = memory

@@ -100,8 +100,6 @@ class ExportRecord(AccessRecord):
 class RetainedCopy:
     """A copy that its cube dropped and that exports still need."""
 
-    __slots__ = ("handle", "memory")
-
     def __init__(self, memory: Memory, handle: Handle) -> None:
         self.memory: Memory = memory
         self.handle: Handle = handle

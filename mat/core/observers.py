@@ -231,8 +231,6 @@ class Wait(Block[None]):
     afterwards of its duration; of nested blocks only for the outermost.
     """
 
-    __slots__ = ("facts", "open", "since", "token")
-
     def __init__(self, what: str, cube: Observed, memory: Memory) -> None:
         self.facts = what, cube, memory
         self.open: list[object] = []
@@ -268,8 +266,6 @@ def wait(what: str, cube: Observed, memory: Memory | None) -> AbstractContextMan
 
 class HostCall(Block[None]):
     """A block in which the host carries out a function for this thread, with copies of its own."""
-
-    __slots__ = ("call",)
 
     def __init__(self, name: str) -> None:
         self.call = (name, object())
@@ -395,8 +391,6 @@ class Observation(Decorating[Kind]):
     `make` returns the observer, a new one for each block.
     """
 
-    __slots__ = ("make", "observed")
-
     def __init__(self, make: Callable[[], Kind]) -> None:
         self.make: Callable[[], Kind] = make
         self.observed: _Observed | None = None
@@ -419,8 +413,6 @@ class ObservationApart(Observation[Kind]):
     """A block in which an observer is the only one that is notified of events in this thread, and
     is notified of no others.
     """
-
-    __slots__ = ("before",)
 
     def __init__(self, make: Callable[[], Kind]) -> None:
         super().__init__(make)

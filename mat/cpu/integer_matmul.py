@@ -133,7 +133,6 @@ class IntegerMatmul:
         return frame
 
     def _frame(self, n: int, factors: int) -> Frame:
-        """Return the frame for `n` threads."""
         (m, columns, k), a, b, c, batch = self.form
         batches = prod(batch)
         struct = ffi.new("mat_integer_matmul *", {

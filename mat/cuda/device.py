@@ -192,21 +192,8 @@ class CudaArray:
     copy: ``torch.as_tensor(a, device="cuda")``, ``cupy.asarray(a)``.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "address",
-        "device",
-        "dtype",
-        "exported",
-        "gpu",
-        "handle",
-        "layout",
-        "letter",
-        "shape",
-        "size",
-        "strides",
-        "writable",
-    )
+    __slots__ = ("__weakref__", "address", "device", "dtype", "exported", "gpu", "handle", "layout",
+                 "letter", "shape", "size", "strides", "writable")
 
     def __init__(self, handle: DeviceBlock, layout: Layout, dtype: DType, device: object = None,
                  *, writable: bool = True) -> None:

@@ -322,8 +322,6 @@ def list_calls() -> Observation[CallRecorder]:
 class _AllowedConflicts(Decorating[None]):
     """The block of `allow_conflicts`, for the thread that begins it."""
 
-    __slots__ = ("home", "token")
-
     def __init__(self) -> None:
         self.home: dict[str, Any] = {}
         self.token: object = None
@@ -354,8 +352,6 @@ def allow_conflicts() -> AbstractContextManager[None]:
 
 class _DirectionsBlock(Decorating[DirectionReport]):
     """The block of `check_directions`."""
-
-    __slots__ = ("observation", "report")
 
     def __init__(self) -> None:
         self.observation: Observation[Observer] | None = None

@@ -347,7 +347,6 @@ class DirectionCheck(WithLock, Observer):
             self._protect(storage, None)
 
     def _watch_access(self, record: AccessRecord, alone: bool) -> None:
-        """Watch an access from now on."""
         watched = self._open[id(record)] = WatchedAccess(record, alone)
         for report in self.reports:
             report.accesses += 1

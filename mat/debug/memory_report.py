@@ -112,7 +112,6 @@ class MemoryReport:
             self.by_line[line] = self.by_line.get(line, 0) + row.nbytes * len(row.memories)
 
     def _tables(self) -> list[tuple[str, list[Row]]]:
-        """Return the tables as titles and rows."""
         memory = [(name, *(f"{facts[k]:,}" if facts[k] is not None else "-" for k in FACTS))
                   for name, facts in self.by_memory.items()]
         mats = [(f"{r.nbytes:,}", ", ".join(n if n in r.fresh else f"{n} (stale)"

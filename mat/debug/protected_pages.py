@@ -596,8 +596,6 @@ class guarding(Block[None]):  # noqa: N801  # used as a function
     Nothing is guarded where the system has no pages to protect, or there is no C compiler.
     """
 
-    __slots__ = ("guards", "report")
-
     def __init__(self, report: Report) -> None:
         self.report = report
         self.guards = False

@@ -97,7 +97,6 @@ def show_config(mode: str | None = None) -> Config | dict[str, str] | None:
 
 
 def _facts() -> Config:
-    """Return the facts."""
     scipy = importlib.import_module("scipy")
     return Config({
         "mat": __version__,

@@ -369,7 +369,6 @@ def _label(cube: Cube) -> str:
 
 
 def _grouped(items: Iterable[E], key: Callable[[E], Any]) -> dict[Any, list[E]]:
-    """Return the items by their keys."""
     found: dict[Any, list[E]] = {}
     for item in items:
         found.setdefault(key(item), []).append(item)
@@ -461,8 +460,6 @@ def trace() -> Observation[Trace]:
 
 class _ExpectedCopies(Observation[Trace]):
     """The block of `expect_copies`."""
-
-    __slots__ = ("trace", "wanted")
 
     def __init__(self, wanted: dict[str, int | None]) -> None:
         super().__init__(Trace)

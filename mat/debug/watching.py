@@ -311,9 +311,6 @@ class Watch(Block["Watch"]):
         What was found so far.
     """
 
-    __slots__ = ("arrays", "faults", "frame", "guard", "last_line", "place", "regions", "tracing",
-                 "where")
-
     def __init__(self, arrays: list[Watched]) -> None:
         self.arrays = arrays
         self.faults: list[str] = []
@@ -378,7 +375,6 @@ class Watch(Block["Watch"]):
             self.faults += region.compare(place, whole)
 
     def _note(self, block: Guarded, text: str) -> None:
-        """Note a fault of an array in pages of its own."""
         mine = (x.name for x in self.arrays if block.first <= x.low < block.stop)
         self.faults.append(f"{next(mine, block.label())} {text}")
 

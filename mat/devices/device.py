@@ -110,8 +110,6 @@ def _innermost(kind: str) -> Device | None:
 class DeviceContext(Block[Device]):
     """The context manager of `use_device`: at its end, data is copied to the host."""
 
-    __slots__ = ("barrier", "device", "pool_bytes", "use")
-
     def __init__(self, device: Device, pool_bytes: int | None, call: str) -> None:
         self.device: Device = device
         self.pool_bytes: int | None = pool_bytes
@@ -245,8 +243,6 @@ def set_device(name: DeviceName | Device, *, pool_bytes: int | None = None,
 
 class _Replacement(Block[None]):
     """Replaces the permanent use of a device by another one, unless that fails."""
-
-    __slots__ = ("new", "old")
 
     def __init__(self, new: DeviceUse) -> None:
         self.old, self.new = permanent(), new

@@ -135,8 +135,6 @@ class EmulatedArray:
 class Launch:
     """A computation in the queue of a device; delayed, it has no effect if interrupted."""
 
-    __slots__ = ("delayed", "function", "opened", "result", "values")
-
     def __init__(self, function: Function, values: tuple[object, ...],
                  opened: Callable[[EmulatedArray], Presented], delayed: bool) -> None:
         self.function: Function = function

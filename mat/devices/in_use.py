@@ -221,8 +221,6 @@ class DeviceUse(Nested):
         The thread that began it.
     """
 
-    __slots__ = ("device", "pool_bytes", "thread")
-
     def __init__(self, device: Device, pool_bytes: int | None = None) -> None:
         self.device: Device = device
         self.pool_bytes: int | None = pool_bytes

@@ -304,14 +304,12 @@ def _load_npz(found: Mats, source: streams.Source, pages: Bytes | None, most: in
 
 
 def _mapped(archive: npy.Archive, member: npy.Member, pages: Bytes) -> Mat:
-    """Return the Mat over the pages of a member."""
     form, start = archive.locate(member)
     return over_file(streams.mapped_array(pages, start, form,
                                   f"{streams.quoted(member.name)} in {archive.name}"))
 
 
 def _read(archive: npy.Archive, member: npy.Member, counter: streams.Progress) -> Mat:
-    """Return the Mat that a member has."""
     with archive.opened(member, counter) as inner:
         form = npy.read_header(inner)
         inner.progress.add(member.info.file_size - form.nbytes)
@@ -347,7 +345,6 @@ def _check_mats(mats: object) -> None:
 
 
 def _format(file: File, requested: str | None) -> str:
-    """Return the one of `FORMATS` to write."""
     if requested is not None:
         if requested not in FORMATS:
             raise FormatError(f"format is one of {', '.join(map(repr, FORMATS))}, got "

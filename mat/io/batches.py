@@ -41,8 +41,6 @@ def _on_device(mats: Part) -> list[tuple[Mat, Facet, str]]:
 class _CopyAhead(Prefetch):
     """A prefetch of the batch after the present one, for which nothing of this one is evicted."""
 
-    __slots__ = ("now",)
-
     def __init__(self, now: Part, later: Part) -> None:
         super().__init__(list(later), [])
         self.now = now

@@ -237,7 +237,6 @@ class MatBase(Operators):
             return self._form_found()
 
     def _form_found(self) -> Form:
-        """Return the result of `_find_form`."""
         layout, storage = self.layout, self.storage
         if storage is _closed:
             raise not_initialised()
@@ -265,7 +264,6 @@ class MatBase(Operators):
         return self._view_of(layout)
 
     def _view_of(self, layout: Layout) -> Self:
-        """Return the result of `over`."""
         if self.storage is _closed:
             raise not_initialised()
         view: Self = _maker.make_like(self)
@@ -337,7 +335,6 @@ class MatBase(Operators):
             return self._view_of(self.layout)
 
     def _copied(self) -> Self:
-        """Return the result of `_as_now`."""
         now = self._view_of(self.layout)
         now.known_form = self._find_form() if self.known_form is None else self.known_form
         return now
@@ -489,7 +486,6 @@ class MatBase(Operators):
         return self._facet(name, direction)
 
     def _facet(self, name: Any, direction: object) -> Access:
-        """Return the result of `facet`."""
         if name is _array_name and direction is _input_name:  # as most looks: without look-ups
             self._seen()
             return self._access(_array, _input)
@@ -533,7 +529,6 @@ class MatBase(Operators):
         return self._direction_allowed(direction)
 
     def _direction_allowed(self, direction: Direction) -> Direction:
-        """Return the result of `allowed`."""
         if direction is _input:
             return direction
         layout, storage = self.layout, self.storage
@@ -657,8 +652,6 @@ class MatBase(Operators):
 
 class Window:
     """The context manager that `Mat.window` returns."""
-
-    __slots__ = ("before", "displacement", "mat", "shape")
 
     def __init__(self, mat: MatBase, shape: ShapeLike | None, displacement: int | None) -> None:
         self.mat: MatBase = mat

@@ -445,8 +445,6 @@ def _rows_of(one: Layout, other: Layout) -> int:
 class _NotAnIndex:
     """The text of an error that is mostly caught unread: ``array[mask]`` asks for an index."""
 
-    __slots__ = ("mat",)
-
     def __init__(self, mat: Any) -> None:
         self.mat: Any = mat
 

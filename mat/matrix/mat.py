@@ -347,7 +347,6 @@ class Mat(Exports, Methods):
     # Elements as numbers, and iteration
 
     def _item_any(self, given: tuple[Any, ...]) -> Element:
-        """Return the result of `item`."""
         if len(given) == 1 and isinstance(given[0], tuple):
             given = given[0]
         for k in given:

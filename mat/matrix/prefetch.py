@@ -24,8 +24,6 @@ from .storage import Storage
 class Prefetch(Block["Prefetch"]):
     """The context manager that `prefetch` returns; its block is given it."""
 
-    __slots__ = ("begun", "to_device", "to_host")
-
     def __init__(self, to_device: list[Mat], to_host: list[Mat], call: str = "") -> None:
         self.to_device: list[Mat] = to_device
         self.to_host: list[Mat] = to_host

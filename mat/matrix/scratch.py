@@ -104,8 +104,6 @@ class ScratchStorage(Storage):
 class ScratchBlock(Block[Mat]):
     """The context manager that `scratch` returns."""
 
-    __slots__ = ("key", "layout", "storage")
-
     def __init__(self, layout: Layout, key: Key) -> None:
         self.layout: Layout = layout
         self.key: Key = key

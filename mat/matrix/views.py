@@ -164,7 +164,6 @@ class Views(Elements):
         return self._permuted(axes)
 
     def _permuted(self, axes: tuple[AxisLike, ...]) -> Self:
-        """Return the result of `permute`."""
         now = self._alone()
         now.layout = now.layout.permute(axes[0] if len(axes) == 1
                                         and not isinstance(axes[0], int) else axes)

@@ -508,7 +508,6 @@ class Pooled(Memory):
 
 def _take(pool: Pooled, recent: FreedHandles, granule: int, nbytes: int,
           cube: HasCopies | None) -> Handle:
-    """Return the result of `Pooled.take`."""
     size = (nbytes + granule - 1) // granule * granule
     handle = recent.take(None, size, cube) if _blocks.enabled and not recent.renews else None
     if handle is None:

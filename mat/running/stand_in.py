@@ -544,7 +544,6 @@ def _module_for(numpys: ModuleType, table: str) -> ModuleType:
 
 
 def _made(table: str, name: str, numpys: Any) -> Operand:
-    """Return what stands for an object of NumPy's."""
     inner = f"{table}.{name}".lstrip(".")
     if isinstance(numpys, ModuleType) and inner in MODULES:
         return stand_in(f"numpy.{inner}")

@@ -85,8 +85,8 @@ class Body:
         """Return a block like this one, which was not entered."""
         kind: Any = type(self)
         made: Self = Body.__new__(kind)
-        for name in kind.names:
-            setattr(made, name, getattr(self, name))
+        vars(made).update(vars(self))
+        made.body = None
         return made
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
@@ -137,14 +137,6 @@ class Block(Body, Generic[T]):
     Of a block whose call is known there is a warning if it becomes garbage and was never entered.
     """
 
-    __slots__ = ()
-    names: tuple[str, ...] = ()  # of the attributes that subclasses have
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        kinds = cls.__mro__[:cls.__mro__.index(Block)]
-        cls.names = tuple(name for kind in kinds for name in vars(kind).get("__slots__", ()))
-
     if TYPE_CHECKING:
         def begin(self) -> T: ...
         def __enter__(self) -> T: ...
@@ -153,7 +145,6 @@ class Block(Body, Generic[T]):
 class Decorating(Block[T]):
     """A block that can also decorate a function, for a new block at each call."""
 
-    __slots__ = ()
     unused: weakref.ref[Any] | None
 
     def again(self) -> Self:

@@ -77,8 +77,6 @@ NAMES = ("dtype", "print_contents", "print_facets", "device_enabled", "torn", "p
 class Changed(Nested):
     """The settings inside of a block."""
 
-    __slots__ = ("options", "thread")
-
     def __init__(self, options: Options) -> None:
         global _blocks_began
         _blocks_began = True

@@ -86,8 +86,6 @@ _CONVERTED: dict[str, Callable[[Any], object]] = {
 class SettingsBlock(Decorating[Options]):
     """The context manager that ``mat.settings(...)`` returns."""
 
-    __slots__ = ("changed", "changes", "token")
-
     def __init__(self, changes: Keywords) -> None:
         given = ", ".join(f"{name}={value!r}" for name, value in changes.items())
         self.changes: Keywords = changes

@@ -29,7 +29,6 @@ _KERNELS = {
 
 @cache
 def _program(char: str) -> Program:
-    """Return the program with the kernels for elements of a type."""
     lines = ['#include "conv.cuh"', f"typedef {BY_CHAR[char].cuda} T;"]
     lines += [f"MAT_KERNEL({name}_{char}, cv_loop, {THREADS}) {{ {body}(frame, call); }}"
               for name, body in _KERNELS.items()]

@@ -149,7 +149,6 @@ def _kernel(name: str, dtype: DType, loop: Loop, *, signed: bool = False,
 
 def _frame(loop: Loop, lined: bool = True, each: int = 1, pieces: int = 1,
            chunks: tuple[int, int] = (1, 1)) -> list[int]:
-    """Return a ``struct nn_loop``."""
     rows, tiling, units, base = loop
     taps = prod(r.axis.k for r in rows[2:])
     plain = len(rows) <= 3 and all(r.axis == WindowAxis(r.axis.n, r.axis.n, 1, 1, 0)

@@ -84,7 +84,6 @@ def user_source(kernel: UserKernel, group: int) -> str:
 
 
 def _frame(kernel: UserKernel) -> str:
-    """Return the type of the frame."""
     count = len(kernel.elements) + kernel.counters
     return f"mat_user_frame<{count}, {kernel.counters + kernel.facts}>" if (
         kernel.counters + kernel.facts) else f"mat_axes<{count}>"
@@ -100,7 +99,6 @@ class _Value(NamedTuple):
 
 
 def _values(kernel: UserKernel) -> list[_Value]:
-    """Return all values."""
     found = []
     for k, (stored, value) in enumerate(kernel.elements):
         if kernel.walked >> k & 1:

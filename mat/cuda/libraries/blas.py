@@ -257,7 +257,6 @@ def prepare_gemm_batched(kind: str, form: GemmForm, batch: Ints,
 
 
 def _gemm(kind: str, form: GemmForm, stack: Stack | None) -> Function:
-    """Prepare a product, or a stack of them."""
     sizes, leading = form.sizes, form.leading
     if not sizes.k:
         if kind in EX:

@@ -25,8 +25,6 @@ class At(NamedTuple):
 class BlockExport:
     """A block whose address other libraries have; if it is freed, `freed` gets it at the end."""
 
-    __slots__ = ("__weakref__", "block", "freed")
-
     def __init__(self, block: DeviceBlock) -> None:
         self.block: DeviceBlock = block
         self.freed: Callable[[DeviceBlock], None] | None = None

@@ -85,8 +85,6 @@ _WITHOUT_TIME = driver.CUevent_flags.CU_EVENT_DISABLE_TIMING
 class StreamEvent:
     """A position in a stream that others can wait for."""
 
-    __slots__ = ("__weakref__", "event", "gpu")
-
     def __init__(self, gpu: Gpu) -> None:
         self.gpu: Gpu = gpu
         with gpu.current():

@@ -137,7 +137,6 @@ def _buffers_for(gpu: Gpu, host: Bytes, written: bool = False) -> staging.Stage 
 
 
 def _buffers(gpu: Gpu, nbytes: int) -> staging.Stage:
-    """Return the buffers for copies of so many bytes."""
     return staging.stage(gpu, PIECE, BUFFERS) if nbytes > SMALL else staging.stage(gpu, SMALL, MANY)
 
 

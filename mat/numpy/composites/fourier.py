@@ -126,7 +126,6 @@ _OF_ALL = ("fftn", "ifftn", "rfftn", "irfftn")
 
 
 def _along_one(name: str) -> Function:
-    """Return the implementation of a transform along one axis."""
     def transform(a: Operand, n: int | None = None, axis: int = -1, norm: str | None = None,
                   out: Operand = None) -> Result:
         if type(axis) is int:

@@ -198,7 +198,6 @@ def _warned(found: Mat, message: str) -> Mat:
 
 
 def _extreme(smallest: bool) -> Function:
-    """Return the function of largest or smallest elements."""
     def extreme(a: Mat, axis: AxisLike = None, out: Operand = None, keepdims: bool = NO_VALUE,
                 initial: Number = NO_VALUE, where: Operand = NO_VALUE) -> Result:
         leave_if(not is_mat_or_none(out) or not _plain(initial, where))
@@ -282,7 +281,6 @@ def _mean_of(x: Mat, axis: AxisLike, keepdims: bool) -> Mat:
 
 
 def _nan_variance(root: bool) -> Function:
-    """Return the function of variances, or of their square roots."""
     # the parameters are NumPy's
     def variance(a: Mat, axis: AxisLike = None, dtype: DTypeLike = None, out: Operand = None,
                  ddof: Number = 0, keepdims: bool = NO_VALUE, *, where: Operand = NO_VALUE,
@@ -364,7 +362,6 @@ def _about(a: Mat, axis: AxisLike, ddof: Number, keepdims: bool, where: Operand,
 
 
 def _variance(root: bool) -> Function:
-    """Return the function of variances, or of their square roots."""
     # the parameters are NumPy's
     def variance(a: Mat, axis: AxisLike = None, dtype: DTypeLike = None, out: Operand = None,
                  ddof: Number = 0, keepdims: bool = NO_VALUE, *, where: Operand = NO_VALUE,

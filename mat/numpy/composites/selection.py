@@ -39,7 +39,6 @@ _MODES = ("raise", "wrap", "clip")
 
 
 def _mat(value: Operand) -> Mat:
-    """Return an array-like as a Mat."""
     if isinstance(value, Mat):
         return value
     leave_if(isinstance(value, np.ndarray) and (type(value) is not np.ndarray
@@ -281,7 +280,6 @@ def take(x: Mat, indices: Mat, axis: int, mode: str = "raise") -> Mat:
 
 
 def _integers(indices: Operand) -> Mat:
-    """Return integers as a Mat."""
     at = _mat(indices)
     if not at.size and isinstance(indices, list | tuple):
         return at.astype(np.int64)

@@ -47,7 +47,6 @@ _KINDS = ("quicksort", "heapsort", "mergesort", "stable")
 
 
 def _sort(function: Function) -> Function:
-    """Return the function of sorted elements, or of their indices."""
     def sort(a: Mat, axis: int | None = -1, kind: Operand = None, order: Operand = None, *,
              stable: Operand = None, descending: Operand = None) -> Result:
         if descending is NO_VALUE:  # NumPy's default from 2.5 on

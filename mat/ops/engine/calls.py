@@ -247,7 +247,6 @@ class Calls(Operation):
         return self._run_on(device, plan, args, kwargs)
 
     def _run_on(self, device: Device, plan: Plan, args: Arguments, kwargs: Keywords) -> Operand:
-        """Carry out `run_on`."""
         if device is _cpu:
             return plan.run(args, kwargs)
         if plan.armed and plan.of_device and not _observers and plan.launch_at_once(args, None):

@@ -168,9 +168,6 @@ def is_largest(args: Arguments, k: int) -> bool:
 class Parameters:
     """The parameters of a check by their positions in a call, and their roles; never changed."""
 
-    __slots__ = ("at_numbers", "numbers", "operands", "positional", "roles", "settings", "written",
-                 "zero_at")
-
     def __init__(self, check: Function) -> None:
         self.positional = _positional(check)
         self.roles = roles_of(check)

@@ -279,7 +279,6 @@ def _call(kernel: Calls, names: tuple[str, ...]) -> str:
 
 
 def _signature(operands: tuple[str, ...], kernel: Calls, rule: np.ufunc) -> inspect.Signature:
-    """Return the signature of a function of these operands."""
     parameter = inspect.Parameter
     others = {"where": True, **OF_EVERY_UFUNC} if _is_numpys(kernel, rule) else {}
     return inspect.Signature([

@@ -267,7 +267,6 @@ class Op(Declaration):
 
     def _carry_out_within(self, device: Device, args: Arguments, kwargs: Keywords,
                           shortage: OutOfDeviceMemory | None) -> Operand:
-        """Carry out `carry_out_within` once."""
         args, kwargs, now = self._checked(args, kwargs)
         if self._meets_read(now):
             return self._call_apart(args, kwargs)

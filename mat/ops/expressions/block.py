@@ -23,8 +23,6 @@ F = TypeVar("F", bound=Function)
 class FusedBlock(FusedBody, Decorating[None]):
     """The context manager that `fused` returns."""
 
-    __slots__ = ()
-
     def __init__(self) -> None:
         self.warn_unless_entered("mat.fused()")
 

@@ -44,8 +44,6 @@ _in_use, _deferrals, _ident = IN_USE, DEFERRALS, threading.get_ident
 class Computing:
     """A block, with the lock held, in which this thread computes and nothing new is pending."""
 
-    __slots__ = ("before",)
-
     def __enter__(self) -> None:
         self.before: int = begin_computing()
 

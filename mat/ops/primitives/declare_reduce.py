@@ -451,7 +451,6 @@ def core_of(kind: Reduction) -> Any:
 
 
 def _operation(kind: Reduction) -> MatOp:
-    """Return the operation, with its implementations."""
     def check(x: Input, out: Output, axis: AxisLike, keepdims: bool) -> None:
         kind.check(x, out, axis, keepdims)
 

@@ -226,7 +226,6 @@ rows_scaled = _scaling("scale_rows", 0)
 columns_scaled = _scaling("scale_columns", 1)
 
 def _new_or(out: Mat | None, a: Operand) -> Operand:
-    """Return `out`, or a new Mat like `a`."""
     if out is not None or not isinstance(a, Mat):
         return out
     return new_like(a, a.shape, a.dtype)

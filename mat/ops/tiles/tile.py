@@ -197,8 +197,6 @@ PATIENCE = 5.0  # seconds that a call waits in all for other threads to leave it
 class Cut(Nested):
     """The operations with a tile in progress, its number from 1 on, the outermost operands."""
 
-    __slots__ = ("number", "operands", "operations")
-
     def __init__(self, operations: tuple[Cuttable, ...], operands: tuple[Mat, ...] = ()) -> None:
         self.operations: tuple[Cuttable, ...] = operations
         self.operands: tuple[Mat, ...] = operands
@@ -243,8 +241,6 @@ def calls_of_their_own() -> AbstractContextManager[object]:
 
 class _Cutting(Block["Cut"]):
     """The block that `cutting` returns."""
-
-    __slots__ = ("cut",)
 
     def __init__(self, operations: tuple[Cuttable, ...], operands: tuple[Mat, ...] = ()) -> None:
         self.cut = Cut(operations, operands)

@@ -100,8 +100,6 @@ def _torn(torn: TornError, shortage: OutOfDeviceMemory | None) -> TornError | Ou
 class _CopiesAhead(Prefetch):
     """Copies for the next tile; those of this one's operands are made first, and not evicted."""
 
-    __slots__ = ("execution", "reads", "room")
-
     def __init__(self, execution: _Execution, reads: tuple[Mat, ...], room: tuple[Mat, ...],
                  to_device: list[Mat] | tuple[Mat, ...], to_host: list[Mat] | tuple[Mat, ...],
                  ) -> None:
