@@ -38,7 +38,7 @@ def at(device, x):
     if device != "cpu":
         with x.facet(device, "io"):
             pass
-        assert x.fresh == {device}
+        assert x.fresh == {device} or not x.size  # nothing is written then
     return x
 
 
