@@ -378,7 +378,55 @@ INLINE void taken(const mat_selection *f, char *const *operands, const double *n
     }
 }
 
-KERNEL(mat_taken_get) { taken(frame, operands, numbers, result, start, stop, get_taken); }
+enum { FEW_TAKEN = 16 };
+
+#define COLUMNS(type) \
+    for (int64_t k = 0; k < count; k++) { \
+        const char *const from = x + at[k] * f->step_x; \
+        char *const to = y + k * f->next_y; \
+        EACH(j, n) *(type *)(to + j * step_y) = *(const type *)(from + j * step_x); \
+    } \
+    break
+
+/* The elements at few positions of each line from start to stop: those at one position of many
+   lines after another. */
+MAT_CLONES static void get_columns(const mat_selection *f, char *const *operands,
+                                   const int64_t *at, int64_t count, int64_t start,
+                                   int64_t stop) {
+    const int64_t last = f->walk.rank - 1, lines = f->walk.n[last];
+    const int64_t step_x = f->walk.x[last], step_y = f->walk.y[last];
+    mat_cursor c;
+    cursor_seek(&c, &f->walk, last, start / lines);
+    for (int64_t u = start, n; u < stop; u += n, cursor_step(&c)) {
+        const char *const x = operands[0] + c.x + u % lines * step_x;
+        char *const y = operands[2] + c.y + u % lines * step_y;
+        n = least(lines - u % lines, stop - u);
+        switch (f->unit) {
+        case 1: COLUMNS(uint8_t);
+        case 2: COLUMNS(uint16_t);
+        case 4: COLUMNS(uint32_t);
+        case 8: COLUMNS(uint64_t);
+        default: COLUMNS(mat_unit_16);
+        }
+    }
+}
+
+KERNEL(mat_taken_get) {
+    const mat_selection *f = frame;
+    const int64_t count = (int64_t)numbers[0];
+    const int64_t first = (start + count - 1) / count, last = stop / count; /* whole lines */
+    int64_t at[FEW_TAKEN];
+    if (count > FEW_TAKEN || last - first < FEW_TAKEN || f->item.rank || f->unit > 16
+        || (f->unit & (f->unit - 1))) {
+        taken(f, operands, numbers, result, start, stop, get_taken);
+    } else if (!positions(at, (const int64_t *)operands[1], count, f->length)) {
+        fail(result);
+    } else {
+        taken(f, operands, numbers, result, start, first * count, get_taken);
+        get_columns(f, operands, at, count, first, last);
+        taken(f, operands, numbers, result, last * count, stop, get_taken);
+    }
+}
 
 /* Where items differ, one thread does a whole line: of several for one place the last one stays. */
 KERNEL(mat_taken_set) {

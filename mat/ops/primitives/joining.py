@@ -44,6 +44,7 @@ SHARED_PART = 1 << 18
 # bytes at once
 _ONE_LAUNCH = 1 << 20
 _FEW = 1 << 12  # elements of which packed copies take less time than an access
+_FEW_PARTS = 4  # of which copies into windows do
 Overwriting: TypeAlias = Callable[[Mat], AbstractContextManager[object]]
 _ITERABLES = (list, tuple, Iterable)  # that of any class takes long to find out
 # with types of C
@@ -276,6 +277,10 @@ def _concat(parts: list[Mat], k: int, shape: Ints, out: Mat | None) -> Mat:
         if out is not None or not join_released(parts, target, k):
             _write_parts(target, parts, k, _overwriting_for_c)
         return target
+    if out is None and len(parts) <= _FEW_PARTS and not OBSERVERS:
+        for index, part in _windows(parts, k):
+            assign(part, target.over(target.layout[index]))
+        return target
     with with_facets((target, "array", "output"),
                      *((m, "array", "input") for m in parts)) as (a, *arrays):
         np.concatenate(arrays, axis=k, out=a, casting="unsafe")
@@ -300,13 +305,17 @@ def _overwriting_for_c(x: Mat) -> AbstractContextManager[object]:
 
 def _write_parts(target: Mat, parts: list[Mat], axis: int, block: Overwriting) -> None:
     """Copy each part to its window of `target`, within a block that overwrites that."""
+    _write(target, _windows(parts, axis), block)
+
+
+def _windows(parts: list[Mat], axis: int) -> Iterator[tuple[tuple[slice, ...], Mat]]:
+    """Yield the index of the window of each part among those that are joined, and the part."""
     before: tuple[slice, ...] = (slice(None),) * axis
-    start, windows = 0, []
+    start = 0
     for m in parts:
         stop = start + m.layout.shape[axis]
-        windows.append(((*before, slice(start, stop)), m))
+        yield (*before, slice(start, stop)), m
         start = stop
-    _write(target, windows, block)
 
 
 def write_windows(target: Mat, windows: Iterable[tuple[tuple[slice, ...], Mat]]) -> None:
