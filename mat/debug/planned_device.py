@@ -52,7 +52,9 @@ NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" an
                      platform.machine() in ("x86_64", "aarch64") else 0)
 MOST_READ = 1 << 30  # bytes of a result that a block on the host gets, though not computed
 LARGE = 1 << 20  # bytes of a result for which it is worth to ask the system
-FEW = 4096  # bytes that are zeros where the host reads them: numbers by which it may decide
+# bytes that are zeros where the host reads them, numbers by which it may decide; and elements that
+# a function may be called with for its result's form
+FEW = 1 << 16
 
 
 class PlannedBlock:
@@ -403,7 +405,6 @@ def planned_device(like: Device, copies: PlannedCopies) -> Iterator[PlannedDevic
         _free.append(device)
 
 
-FEW = 1 << 16  # elements that a function may be called with for its result's form
 SHORT = 8  # lengths of axes that remain
 # the lengths in the two calls, of axes by their order; no two differ equally
 _LENGTHS = ((11, 41), (13, 47), (17, 59), (19, 67), (23, 79), (29, 97), (31, 103), (37, 127))

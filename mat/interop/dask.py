@@ -324,11 +324,6 @@ def _sizeof(self: Mat) -> int:
     return object.__sizeof__(self) + (self.nbytes if here else 0)
 
 
-def _percentile(x: Mat, q: object, method: str = "linear") -> object:
-    """Return dask's percentile of a chunk, by its function for arrays."""
-    return importlib.import_module("dask.array.percentile")._percentile(x, q, method)
-
-
 def _joined(arrays: list[Mat], axis: int = 0) -> object:
     """Return chunks joined along an axis; a single one, the most frequent case, is itself."""
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays, axis=axis)
@@ -340,7 +335,9 @@ def _register_functions(dispatch: ModuleType) -> None:
     dispatch.numel_lookup.register(Mat, lambda x, **settings: importlib.import_module(
         "dask.array.backends")._numel_arraylike(x, **settings))
     dispatch.to_numpy_dispatch.register(Mat, lambda x, **_: x.to_numpy())
-    dispatch.percentile_lookup.register(Mat, _percentile)
+    # by dask's function for arrays
+    dispatch.percentile_lookup.register(Mat, lambda x, q, method="linear": importlib.import_module(
+        "dask.array.percentile")._percentile(x, q, method))
 
 
 def _register_transport(serialize: ModuleType) -> None:

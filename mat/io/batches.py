@@ -67,7 +67,11 @@ class Batches(Generic[B]):
 
     def __iter__(self) -> Iterator[B]:
         n = self._mats[0].shape[0]
-        order = None if self._rng is None else _order(n, self._rng)
+        order = None
+        if self._rng is not None:
+            with use_device("cpu"):  # the same on every device
+                keys = Mat((n,), "float64", fill=None).uniform_(rng=self._rng)
+            order = np.argsort(keys.to_numpy(), kind="stable")
         slices = [slice(k, min(k + self.size, n)) for k in range(0, n, self.size)]
         return cast("Iterator[B]", self._epoch(slices, order))
 
@@ -112,13 +116,6 @@ class Batches(Generic[B]):
     def __repr__(self) -> str:
         of = ", ".join(x.label() for x in self._mats)
         return f"<batches: {len(self)} of up to {self.size} of {of}>"
-
-
-def _order(n: int, rng: Rng) -> Array:
-    """Return the integers below `n` in a random order, the same on every device."""
-    with use_device("cpu"):
-        keys = Mat((n,), "float64", fill=None).uniform_(rng=rng)
-    return np.argsort(keys.to_numpy(), kind="stable")
 
 
 def _selected(x: Mat, rows: Array) -> Mat:
