@@ -302,6 +302,8 @@ class Layout:
     def index_at(self, k: int) -> int:
         """Return the storage index of the element with row-major index `k`, not negative."""
         shape, strides, found = self.shape, self.strides, self.displacement
+        if self.contiguous:
+            return found + k
         for axis in range(len(shape) - 1, -1, -1):
             n = shape[axis]
             found += k % n * strides[axis]
