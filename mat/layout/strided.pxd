@@ -28,6 +28,7 @@ cdef Py_ssize_t length_of(slice item, Py_ssize_t n, Py_ssize_t step, Py_ssize_t 
 cdef Py_ssize_t _count(Py_ssize_t first, Py_ssize_t stop, Py_ssize_t step)
 
 cdef tuple resolve(object item, Py_ssize_t n)
+cdef bint _is_written_as(tuple shape, tuple lengths) except -1
 
 
 cdef class Known:

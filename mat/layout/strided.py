@@ -203,6 +203,21 @@ class _Axes:
         return _made(tuple(self.shape), tuple(self.strides), start)
 
 
+def _is_written_as(shape: Ints, lengths: tuple[object, ...]) -> bool:
+    """Return whether integers are the lengths of a shape, of which -1 may stand for one."""
+    if len(shape) != len(lengths):
+        return False
+    inferred = 0
+    for k in range(len(shape)):
+        if type(lengths[k]) is not int:
+            return False
+        if lengths[k] != shape[k]:
+            if lengths[k] != -1:
+                return False
+            inferred += 1
+    return inferred < 2
+
+
 class Layout:
     """Displacement, shape and strides; every method returns a new `Layout` of the same storage."""
 
@@ -419,14 +434,15 @@ class Layout:
         if type(shape) is int and shape == -1:
             return self.flat()
         lengths = shape if isinstance(shape, tuple) else (shape,)
+        known = self._facts()
+        found = known.reshaped
+        if found is not None and _is_written_as(found.shape, lengths):
+            return found
         if not self._has_size_of(lengths):
             lengths = with_inferred(lengths, self.size)
             if not self._has_size_of(lengths):
                 return self.reshape(shape)
-        known = self._facts()
-        found = known.reshaped
-        if found is None or found.shape != lengths:
-            found = known.reshaped = packed(lengths, self.displacement)
+        found = known.reshaped = packed(lengths, self.displacement)
         return found
 
     def flat(self) -> Layout:
