@@ -463,8 +463,6 @@ def contracted(a: Operand, b: Operand, axes: Operand) -> Mat | None:
 
 _argmax: Any = Mat.argmax
 _argmax.shorter = few.first_truth
-_mean: Any = Mat.mean
-_mean.shorter = few.mean_of_bools
 
 
 def _reductions() -> dict[object, Way]:

@@ -39,8 +39,6 @@ cpdef object truths(object x)
                to=uintptr_t)
 cpdef object first_truth(object x)
 
-@cython.locals(view=MatBase)
-cpdef object mean_of_bools(object x)
 
 cpdef object bits_of_truth(object dtype)
 

@@ -141,16 +141,6 @@ def first_truth(x: object) -> Operand:
     return made
 
 
-def mean_of_bools(x: object) -> Operand:
-    """Return the mean of some bools: how many are true, divided."""
-    if type(x) is not _mat or not none_else():
-        return None
-    view: Any = x
-    if view.element_type is not _bool or not view.layout.size:
-        return None
-    return _divide.make((_sum.make((x, None, None, False)), float(view.layout.size), None))
-
-
 def bits_of_truth(dtype: DType) -> int:
     """Return the bits that make an element true; 0 for elements of several words."""
     if not is_numpys(dtype):
