@@ -159,6 +159,24 @@ def test_short_rows_are_done_together(rng, width, dtype):
         assert_array_equal(m.to_numpy(), mask)
 
 
+@pytest.mark.parametrize("shape", [(64, 64), (63, 65), (200, 301), (17, 1, 300), (20, 30, 40)])
+@pytest.mark.parametrize("dtype", [*FLOATS, *INTEGERS, "bool", "complex64"])
+def test_operands_stored_by_columns(rng, shape, dtype):
+    """The results are computed by columns, too, and are stored by rows all the same."""
+    a, b = (numbers(rng, shape, dtype).T for _ in range(2))
+    x, y = mat.array(a.T.copy()).T, mat.array(b.T.copy()).T
+    whole = a.dtype.kind in "iub"
+    for line in ("x + y", "x * y", "x == y", "x != 0", "abs(x)", "xp.where(x == y, x, y)",
+                 "x + y[:1]", "x + y.copy()", *(["x & y"] if whole else ["xp.exp(x)"])):
+        with np.errstate(all="ignore"):
+            wanted = eval(line, {"xp": np, "x": a, "y": b})
+        found = eval(line, {"xp": mat, "x": x, "y": y})
+        assert found.is_contiguous
+        assert not found.is_view
+        assert found.dtype == wanted.dtype
+        assert_allclose(found.to_numpy(), wanted, rtol=0 if whole else 1e-5, err_msg=line)
+
+
 def test_both_operands_spread_along_a_row():
     x, y, out = mat.array([[1.0], [2]]), mat.array([[10.0], [20]]), mat.empty(2, 5)
     assert_array_equal(mat.add(x, y, out=out).to_numpy(), np.array([[11.0] * 5, [22] * 5]))

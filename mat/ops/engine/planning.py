@@ -16,7 +16,7 @@ from ...cpu.kernel import CpuKernel
 from ...devices.device import CPU, Device
 from ...errors import DTypeError
 from ...facets import ARRAY
-from ...layout.strided import Layout
+from ...layout.strided import Layout, packed_strides
 from ...matrix.exports import MOST_AT_ONCE
 from ...matrix.mat import Mat
 from ...support.c_pointers import ForeignArray
@@ -25,6 +25,7 @@ from .declaration import Declaration
 from .plan import ACCESSED, NUMBER, REPEATED, Plan, PlannedOperand
 
 FEW = 500  # elements for which ufuncs keep the GIL
+LEAST_TRANSPOSED = 1 << 12  # elements by columns for which a result is computed by columns, too
 PREFERENCE = ("foreign", "array")  # the order in which facets of the host are tried
 DEVICES = frozenset(("cuda",))  # names of facets that are known before there is a device
 
@@ -125,7 +126,22 @@ def make_plan(operation: Declaration, implementation: Implementation, args: Argu
     if isinstance(kernel, CpuKernel) and facet.presents is ForeignArray:
         plan.arm(kernel, operation.at_numbers, any(
             operand.form is not None and operand.form.dtype.kind == "c" for operand in operands))
+    plan.transposes = operation.of_elements and _are_by_columns(plan, operation.__module__)
     return plan
+
+
+def _are_by_columns(plan: Plan, module: str) -> bool:
+    """Return whether to compute on the transposes of what is read, all of it stored by columns, and
+    to copy the new result by rows, instead of reading rows that are apart.
+    """
+    forms = {operand.position: operand.form for operand in plan.accesses}
+    out = forms.pop(plan.result, None)
+    if out is None or not forms or not module.startswith("mat."):  # a user's may count places
+        return False
+    by_columns = packed_strides(out.shape[::-1])[::-1]
+    return (out.size >= LEAST_TRANSPOSED and by_columns != packed_strides(out.shape)
+            and all(form.shape == out.shape and form.strides == by_columns
+                    for form in forms.values()))
 
 
 def _is_only_of_host(operation: Any) -> bool:
