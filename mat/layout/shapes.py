@@ -100,6 +100,21 @@ def with_inferred(shape: Ints, size: int) -> Ints:
     return tuple([size // known if n == -1 else n for n in shape])
 
 
+def is_written_as(shape: Ints, lengths: tuple[object, ...]) -> bool:
+    """Return whether integers are the lengths of a shape, of which -1 may stand for one."""
+    if len(shape) != len(lengths):
+        return False
+    inferred = 0
+    for k in range(len(shape)):
+        if type(lengths[k]) is not int:
+            return False
+        if lengths[k] != shape[k]:
+            if lengths[k] != -1:
+                return False
+            inferred += 1
+    return inferred < 2
+
+
 def check_extent(shape: Ints) -> None:
     """Raise `ShapeError` for a shape of too many axes or elements, those beside a 0 included."""
     if len(shape) > MOST_AXES:

@@ -1,6 +1,6 @@
 cimport cython
 
-from mat.layout.shapes cimport as_axes, as_axis, integer, with_inferred
+from mat.layout.shapes cimport as_axes, as_axis, integer, is_written_as, with_inferred
 
 cdef extern from "Python.h":
     ctypedef class builtins.slice [object PySliceObject]:  # with its fields
@@ -28,7 +28,6 @@ cdef Py_ssize_t length_of(slice item, Py_ssize_t n, Py_ssize_t step, Py_ssize_t 
 cdef Py_ssize_t _count(Py_ssize_t first, Py_ssize_t stop, Py_ssize_t step)
 
 cdef tuple resolve(object item, Py_ssize_t n)
-cdef bint _is_written_as(tuple shape, tuple lengths) except -1
 
 
 cdef class Known:

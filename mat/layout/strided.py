@@ -22,6 +22,7 @@ from .shapes import (
     check_extent,
     index_of,
     integer,
+    is_written_as,
     lengths_for,
     split,
     with_inferred,
@@ -201,21 +202,6 @@ class _Axes:
                 return self.like.moved_to(start)
             self._differ()
         return _made(tuple(self.shape), tuple(self.strides), start)
-
-
-def _is_written_as(shape: Ints, lengths: tuple[object, ...]) -> bool:
-    """Return whether integers are the lengths of a shape, of which -1 may stand for one."""
-    if len(shape) != len(lengths):
-        return False
-    inferred = 0
-    for k in range(len(shape)):
-        if type(lengths[k]) is not int:
-            return False
-        if lengths[k] != shape[k]:
-            if lengths[k] != -1:
-                return False
-            inferred += 1
-    return inferred < 2
 
 
 class Layout:
@@ -436,7 +422,7 @@ class Layout:
         lengths = shape if isinstance(shape, tuple) else (shape,)
         known = self._facts()
         found = known.reshaped
-        if found is not None and _is_written_as(found.shape, lengths):
+        if found is not None and is_written_as(found.shape, lengths):
             return found
         if not self._has_size_of(lengths):
             lengths = with_inferred(lengths, self.size)

@@ -44,7 +44,8 @@ static inline void mat_move(char *to, int64_t to_step, const char *from, int64_t
         if (!from_step && to_step == sizeof(type)) { \
             type one; \
             memcpy(&one, from, sizeof(type)); \
-            for (int64_t j = column; j < end; j++) memcpy(to + j * sizeof(type), &one, sizeof one); \
+            for (int64_t j = column; j < end; j++) \
+                memcpy(to + j * sizeof(type), &one, sizeof(type)); \
         } else { \
             for (int64_t j = column; j < end; j++) \
                 memcpy(to + j * to_step, from + j * from_step, sizeof(type)); \
