@@ -41,6 +41,8 @@ cdef class Plan:
     @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube, values=list, layout=Layout,
                    address=uintptr_t)
     cdef bint call_ufunc(self, tuple args, MatBase out) except -1
+    @cython.locals(operand=PlannedOperand)
+    cdef bint _called(self, list values, tuple args, MatBase out) except -1
     @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube, values=list, layout=Layout,
                    address=uintptr_t)
     cdef bint call_with_copies(self, tuple args, MatBase out) except -1

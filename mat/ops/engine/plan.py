@@ -175,6 +175,10 @@ class Plan:
             values[operand.position] = _blocks.array_at(
                 address + layout.displacement * operand.form.itemsize, layout.shape,
                 layout.strides, view.element_type, operand.writes)
+        return self._called(values, args, out)
+
+    def _called(self, values: list[Operand], args: Arguments, out: MatBase | None) -> bool:
+        """Call the function with `values`, and record its writes; return False if it raised."""
         for operand in self.repeated:
             values[operand.position] = values[self.operands[operand.other].position]
         token = _state.set(_quiet) if self.quiet else None
@@ -209,19 +213,8 @@ class Plan:
             # nobody else has `out` meanwhile
             values[operand.position] = _blocks.array_at(
                 address, layout.shape, layout.strides, out.element_type, True)
-        for operand in self.repeated:
-            values[operand.position] = values[self.operands[operand.other].position]
         self.check_numbers(args, out)
-        token = _state.set(_quiet) if self.quiet else None
-        try:
-            self.function(*values)
-        except Exception:  # as above
-            return False
-        finally:
-            if token is not None:
-                _state.reset(token)
-        self.commit(args, out)
-        return True
+        return self._called(values, args, out)
 
     def commit(self, args: Arguments, out: MatBase | None) -> None:
         """Record the writes of a call without opened accesses."""
