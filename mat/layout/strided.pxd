@@ -68,7 +68,7 @@ cdef class Layout:
     cpdef Py_ssize_t index_at(self, Py_ssize_t k) except? -1
     @cython.locals(shape=tuple, strides=tuple, step=Py_ssize_t, k=Py_ssize_t, n=Py_ssize_t)
     cpdef bint is_by_columns(self) except -1
-    @cython.locals(strides=tuple, step=Py_ssize_t, before=Py_ssize_t, k=Py_ssize_t)
+    @cython.locals(step=Py_ssize_t, before=Py_ssize_t, k=Py_ssize_t)
     cpdef bint descends(self) except -1
     @cython.locals(found=Layout)
     cdef Layout moved_to(self, Py_ssize_t displacement)
@@ -88,6 +88,7 @@ cdef class Layout:
     @cython.locals(rank=Py_ssize_t, a=Py_ssize_t, b=Py_ssize_t, k=Py_ssize_t, from_=Py_ssize_t,
                    made=_Axes)
     cpdef Layout swapped(self, object i, object j)
+    @cython.locals(k=Py_ssize_t, n=Py_ssize_t)
     cdef bint has_axes_of_1(self) except -1
     @cython.locals(axes=tuple, k=Py_ssize_t, made=_Axes)
     cpdef Layout squeeze(self, object axis=*)

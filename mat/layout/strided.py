@@ -323,9 +323,8 @@ class Layout:
 
     def descends(self) -> bool:
         """Return whether no step is longer than the one before: in memory, rows are in order."""
-        strides = self.strides
-        for k in range(1, len(strides)):
-            step, before = strides[k], strides[k - 1]
+        for k in range(1, len(self.strides)):
+            step, before = self.strides[k], self.strides[k - 1]
             if abs(step) > abs(before):
                 return False
         return True
@@ -519,7 +518,11 @@ class Layout:
 
     def has_axes_of_1(self) -> bool:
         """Return whether a length is 1."""
-        return 1 in self.shape
+        for k in range(len(self.shape)):
+            n = self.shape[k]  # compiled, quicker than `in`
+            if n == 1:
+                return True
+        return False
 
     def squeeze(self, axis: object = None) -> Layout:
         """Return self without the axes `axis`, or without all axes of length 1."""

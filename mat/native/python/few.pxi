@@ -347,9 +347,10 @@ cdef bint join_places(int64_t *to, Py_ssize_t n, list indices, tuple shape, bint
         to[k] = 0
         for a in range(axes):
             i = at[a][k]
-            i += lengths[a] if wraps and i < 0 else 0
             if not 0 <= i < lengths[a]:
-                return False
+                if not wraps or not -lengths[a] <= i < 0:
+                    return False
+                i += lengths[a]
             to[k] = to[k] * lengths[a] + i
     return True
 
