@@ -356,7 +356,7 @@ def numpy_put(a: Operand, ind: Operand, v: Operand, mode: str = "raise") -> None
 
 def _put(x: Mat, indices: Mat, values: Mat, mode: str) -> None:
     """Overwrite the elements at row-major integers with repeated values."""
-    leave_if(not 0 < x.ndim <= DEVICE_AXES)
+    leave_if(not 0 < x.ndim <= DEVICE_AXES or (not x.size and indices.size > 0))
     if not values.size:
         return
     at = in_range(indices, x.size, mode, x)
