@@ -148,8 +148,8 @@ def as_in_numpy() -> Iterator[None]:
         OPERATORS[name].refused = partial(_test, name, numpys)
     for name in _PRODUCTS:
         OPERATORS[name].gives_numbers = True
-    by_numpy = _by_numpys_operators()
-    for name, numpys in by_numpy.items():
+    operators = _by_numpys_operators()
+    for name, numpys in operators.items():
         OPERATORS[name].by_numpy = numpys
     if IN_USE:  # on the host they are NumPy's scalars
         UNCHANGING.append(changes)
@@ -161,7 +161,7 @@ def as_in_numpy() -> Iterator[None]:
             OPERATORS[name].refused = None
         for name in _PRODUCTS:
             OPERATORS[name].gives_numbers = False
-        for name in by_numpy:
+        for name in operators:
             OPERATORS[name].by_numpy = None
         for name in changes:
             if name in before:
@@ -260,18 +260,13 @@ def _by_numpys_operators() -> dict[str, Function]:
     for name, rule in {**{name: getattr(operator, f"__{name}__") for name in _OPERATORS},
                        "divmod": divmod}.items():
         found[f"__{name}__"] = partial(_operator, name, rule)
-        found[f"__r{name}__"] = partial(_reflected, name, rule)
+        found[f"__r{name}__"] = partial(_operator, name, lambda x, y, rule=rule: rule(y, x))
     return found
 
 
 def _operator(name: str, rule: Function, x: Mat, y: Operand) -> Operand:
-    """Return ``x . y``, computed by NumPy."""
+    """Return the result of an operator, computed by NumPy."""
     return by_numpy(name, rule, (x, y), {})
-
-
-def _reflected(name: str, rule: Function, x: Mat, y: Operand) -> Operand:
-    """Return ``y . x``, computed by NumPy."""
-    return by_numpy(name, rule, (y, x), {})
 
 
 def _test(name: str, numpys: Function, x: Mat, y: Operand) -> Operand:

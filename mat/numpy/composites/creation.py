@@ -22,6 +22,7 @@ from ...support.plugins import at_first_use
 from ...support.types import DTypeLike, Function, Number, Operand, ShapeLike
 from ..operands import REAL, as_dtype, as_floats, is_there, keeps_parts, mats_there, with_axis_moved
 from ..registry import Result, implements
+from ..short_calls import real_parts
 
 ufuncs = at_first_use("ops.primitives.ufuncs")
 # The fields of records that argmax and argmin of dask.array make of the extremes of chunks, with
@@ -125,7 +126,7 @@ def numpy_broadcast_arrays(*args: Operand, subok: bool = False) -> Result:
     return np.broadcast_arrays(*map(np.asarray, args), subok=subok)
 
 
-implements("real")(lambda val: val.real if val.dtype.kind == "c" else val.over(val.layout))
+implements("real")(lambda val: real_parts(val))
 implements("imag")(lambda val: val.imag)
 
 

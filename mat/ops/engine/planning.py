@@ -16,7 +16,8 @@ from ...cpu.kernel import CpuKernel
 from ...devices.device import CPU, Device
 from ...errors import DTypeError
 from ...facets import ARRAY
-from ...layout.strided import Layout, packed_strides
+from ...layout.orders import only_by_columns
+from ...layout.strided import Layout
 from ...matrix.exports import MOST_AT_ONCE
 from ...matrix.mat import Mat
 from ...support.c_pointers import ForeignArray
@@ -126,22 +127,21 @@ def make_plan(operation: Declaration, implementation: Implementation, args: Argu
     if isinstance(kernel, CpuKernel) and facet.presents is ForeignArray:
         plan.arm(kernel, operation.at_numbers, any(
             operand.form is not None and operand.form.dtype.kind == "c" for operand in operands))
-    plan.transposes = operation.of_elements and _are_by_columns(plan, operation.__module__)
+    plan.transposes = operation.of_elements and _are_by_columns(operation, plan, args)
     return plan
 
 
-def _are_by_columns(plan: Plan, module: str) -> bool:
+def _are_by_columns(operation: Any, plan: Plan, args: Arguments) -> bool:
     """Return whether to compute on the transposes of what is read, all of it stored by columns, and
     to copy the new result by rows, instead of reading rows that are apart.
     """
-    forms = {operand.position: operand.form for operand in plan.accesses}
-    out = forms.pop(plan.result, None)
-    if out is None or not forms or not module.startswith("mat."):  # a user's may count places
+    out = args[plan.result] if plan.result >= 0 else None
+    if out is None or out.layout.size < LEAST_TRANSPOSED:
         return False
-    by_columns = packed_strides(out.shape[::-1])[::-1]
-    return (out.size >= LEAST_TRANSPOSED and by_columns != packed_strides(out.shape)
-            and all(form.shape == out.shape and form.strides == by_columns
-                    for form in forms.values()))
+    read = [args[operand.position] for operand in plan.accesses if operand.position != plan.result]
+    # a user's operation may count places
+    return bool(read) and operation.__module__.startswith("mat.") and all(
+        x.layout.shape == out.layout.shape and only_by_columns(x.layout) for x in read)
 
 
 def _is_only_of_host(operation: Any) -> bool:

@@ -200,8 +200,10 @@ def _on_host(self: Mat, index: tuple[Index, ...]) -> Selection | None:
     if at < 0 or len(index) > self.ndim or last - first > numbers:
         return None
     chosen: Any = as_index(index[at])
-    if chosen is None or (whole and not at):
-        return None if chosen is None else selected(self, chosen, 0)
+    if chosen is None:
+        return None
+    if whole and not at:
+        return selected(self, chosen, 0)
     now = self._as_now()
     view = now._view_of(now.layout[(*index[:at], _ALL, *index[at + 1:])])
     if chosen.element_type.kind != "b":

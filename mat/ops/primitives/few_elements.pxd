@@ -28,7 +28,7 @@ cpdef uintptr_t elements_at(MatBase view, Layout layout, Storage storage,
                             Registration facet) except? 0
 
 @cython.locals(view=MatBase, layout=Layout, storage=Storage, made=MatBase, address=uintptr_t,
-               to=uintptr_t, bins=Py_ssize_t, start=Py_ssize_t)
+               to=uintptr_t, bins=Py_ssize_t, start=Py_ssize_t, given=MatBase)
 cpdef object counted(object x)
 
 @cython.locals(view=MatBase, layout=Layout, storage=Storage, made=MatBase, address=uintptr_t,

@@ -75,8 +75,13 @@ def elements_at(view: Mat, layout: Layout, storage: Storage, facet: Facet) -> in
 
 def counted(x: object) -> Operand:
     """Return how often 0, 1, ... occur in a vector of int64, which are not negative."""
-    view: Any = as_packed(x) if type(x) is _mat and _blocks.enabled else None
-    if view is None or view.element_type is not _int64 or len(view.layout.shape) != 1:
+    if type(x) is not _mat or not _blocks.enabled:
+        return None
+    given: Any = x
+    if given.element_type is not _int64 or len(given.layout.shape) != 1:
+        return None
+    view: Any = as_packed(given)
+    if view is None:
         return None
     layout, storage = view.layout, view.storage
     if not 0 < layout.size <= _MOST:

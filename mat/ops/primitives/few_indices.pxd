@@ -42,7 +42,8 @@ cpdef object items(object x, object indices, bint whole)
 cdef object _address_of_index(object item, tuple shape)
 
 @cython.locals(of=MatBase, view=MatBase, layout=Layout, one=Layout, storage=Storage, given=Storage,
-               made=MatBase, address=uintptr_t, address_of=uintptr_t, to=uintptr_t)
+               made=MatBase, address=uintptr_t, address_of=uintptr_t, to=uintptr_t,
+               other=MatBase)
 cpdef object searched(object values, object x)
 
 @cython.locals(at=MatBase, view=MatBase, layout=Layout, one=Layout, storage=Storage, given=Storage,

@@ -232,8 +232,9 @@ def searched(values: object, x: object) -> Operand:
     if type(values) is not _mat or type(x) is not _mat or not none_else():
         return None
     of: Any = values
-    view: Any = as_packed(x)
-    if view is None or view.element_type is not of.element_type:
+    other: Any = x
+    view: Any = as_packed(other) if other.element_type is of.element_type else None
+    if view is None:
         return None
     layout, one, storage, given = view.layout, of.layout, view.storage, of.storage
     if len(one.shape) != 1 or not layout.shape or not one.contiguous:
