@@ -78,7 +78,8 @@ class View:
 
 
 def _of_part(view: View) -> Direction:
-    """Return the direction of writing a part, where copies have one state: all others stay.
+    """Return the direction for writing a part of data whose copies have one state each: the other
+    elements are kept.
 
     Writing no element is reading: else what was not written would be the only fresh copy.
     """

@@ -101,7 +101,7 @@ def with_inferred(shape: Ints, size: int) -> Ints:
 
 
 def is_written_as(shape: Ints, lengths: tuple[object, ...]) -> bool:
-    """Return whether integers are the lengths of a shape, of which -1 may stand for one."""
+    """Return whether `lengths`, one of which may be -1, are those of `shape`."""
     if len(shape) != len(lengths):
         return False
     inferred = 0

@@ -82,7 +82,7 @@ def workspace(gpu: Gpu, elements: int, item: int) -> Iterator[int]:
         yield room
 
 
-class InOneRoom:
+class StackRoutine:
     """A function of cuSOLVER of any type, called for one matrix of a stack after another in one
     workspace; one for stacks is called for as many matrices, of `size` elements, as it takes.
     """

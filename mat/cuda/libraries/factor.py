@@ -28,7 +28,7 @@ from ..runtime.blocks import At
 from ..runtime.gpu import Gpu
 from .cublas import LIMIT, SIZES, CublasRoutine, DeviceOperand, areas, calls_for, ffi
 from .cublas_table import DATA, FILL, OP
-from .cusolver import InOneRoom, lacks, parameters, solver_routine, workspace
+from .cusolver import StackRoutine, lacks, parameters, solver_routine, workspace
 
 SIDE = 256  # of the largest matrices of stacks that cuBLAS factors at once. Not yet measured
 FactorStep = Function  # with the `Areas` of a call, and if it solves, what x is
@@ -149,7 +149,7 @@ class Factors:
     def _each(self, name: str, sizes: Ints, pivots: int = 0) -> FactorStep:
         """Return the step that factors matrices one by one, each with pivots of so many bytes."""
         form, n, given = self.form, self.n, (*sizes, self.type)
-        compute = InOneRoom(f"X{name}", form.many, self.reported)
+        compute = StackRoutine(f"X{name}", form.many, self.reported)
 
         def step(at: Areas) -> None:
             def arguments(k: int) -> Arguments:
@@ -408,7 +408,8 @@ class _SingularValues:
     def __init__(self, form: PackedStack, load: Aligned, values: _Result) -> None:
         short, long = form.shape[-2:]
         self.form, self.load, self.values = form, load, values
-        self.compute = InOneRoom("Xgesvd", form.many, {"m": long, "n": short, "count": form.many})
+        self.compute = StackRoutine("Xgesvd", form.many,
+                                    {"m": long, "n": short, "count": form.many})
 
     def run(self, job: str, a: DeviceOperand, s: DeviceOperand,
             *factors: tuple[_Result, DeviceOperand]) -> None:
@@ -528,8 +529,8 @@ def prepare_eigh(letter: str, n: int, lower: bool, a: MatrixOperand, w: MatrixOp
     store = v and form.store(v.transpose())
     many, each = form.many, n * SIZES[real]
     at_once = many > 1 and n * n <= LIMIT and not lacks("XsyevBatched")
-    compute = InOneRoom("XsyevBatched" if at_once else "Xsyevd", many, {"n": n, "count": many},
-                        n * n)
+    compute = StackRoutine("XsyevBatched" if at_once else "Xsyevd", many, {"n": n, "count": many},
+                           n * n)
     given = VECTORS if v else NO_VECTORS, FILL["L" if lower else "U"], n, DATA[letter]
 
     def run(a: DeviceOperand, v: DeviceOperand | None, w: DeviceOperand) -> None:
@@ -559,7 +560,7 @@ def prepare_eig(letter: str, n: int, a: MatrixOperand, w: MatrixOperand, v: Matr
     load, values = form.load(a.transpose()), _vectors(spectrum, n, batch, w)
     store = v and form.store(v.transpose())
     many, each, data = form.many, n * SIZES[spectrum], DATA[letter]
-    compute = InOneRoom("Xgeev", many, {"n": n, "count": many})
+    compute = StackRoutine("Xgeev", many, {"n": n, "count": many})
 
     def run(a: DeviceOperand, v: DeviceOperand | None, w: DeviceOperand) -> None:
         with areas(w.gpu, form.nbytes, values.room, form.nbytes if store else 0,
@@ -603,7 +604,7 @@ def prepare_qr(letter: str, sizes: tuple[int, int], a: MatrixOperand, r: MatrixO
     clear = prepare_scale(letter, (many, rows - 1, n), (rows * n, n, 1), at=0, number=0,
                           triangle=-1).bind((0,), (1,)) if rows > 1 else None
     reported: dict[str, object] = {"m": m, "n": n, "count": many}
-    factor = InOneRoom("Xgeqrf", many, reported)
+    factor = StackRoutine("Xgeqrf", many, reported)
     store = q and prepare_moves((*batch, m, rows), (*q.batch, q.row, q.column),
                                 (*stack, row, column), item)
     expand = _Columns(letter, (m, rows, k), form, reported) if q else None

@@ -36,7 +36,8 @@ static inline void mat_move(char *to, int64_t to_step, const char *from, int64_t
     }
 }
 
-/* The same of m elements in rows of `width`, from one in a column on; both begin with its row. */
+/* Copy m elements in rows of `width`, the first of them in `column`; `to` and `from` are where its
+   row begins. */
 #define MAT_MOVE_ROWS(type) { \
     for (; m > 0; column = 0, to += to_apart, from += from_apart) { \
         const int64_t end = width - column < m ? width : column + m; \
@@ -68,8 +69,8 @@ static inline void mat_move_rows(char *to, int64_t to_step, int64_t to_apart, co
 
 /* The loop over all axes */
 
-/* Rows are done together if they have at most so many elements, a block of them at least so many,
-   and the loop cannot take each as it is, or they have at most so many bytes. */
+/* Rows of at most MAT_SHORT elements, at least MAT_LEAST of them in all, are done together, if the
+   loop cannot take each as it is, or they have at most MAT_SHORT_BYTES. */
 enum { MAT_SHORT = 64, MAT_LEAST = 64, MAT_SHORT_BYTES = 192 };
 
 typedef struct {
@@ -239,7 +240,7 @@ static void mat_rows(mat_state *s, int64_t start, int64_t stop) {
     }
 }
 
-/* Have m elements of operand k in its piece, from the row at `from` on. */
+/* Copy m elements of operand k to its piece, from `column` of the row at `from` on. */
 static inline void mat_load_rows(mat_state *s, int64_t k, const char *from, int64_t column,
                                  int64_t m) {
     const int64_t size = s->frame->size[k], packed = s->width * size;
@@ -251,7 +252,8 @@ static inline void mat_load_rows(mat_state *s, int64_t k, const char *from, int6
     if (cast) cast(m, at, NULL, NULL);
 }
 
-/* Have m elements of the piece of operand k where it is written, from the row at `to` on. */
+/* Copy m elements of the piece of operand k to where it is written, from `column` of the row at
+   `to` on. */
 static inline void mat_store_rows(mat_state *s, int64_t k, char *to, int64_t column, int64_t m) {
     const int64_t size = s->frame->size[k], packed = s->width * size;
     mat_loop *const cast = s->frame->cast[k];
