@@ -100,7 +100,7 @@ Device = WorkerDevice
 
 
 def enable() -> None:
-    """Have arrays of Mats result in arrays of Mats where dask makes arrays of NumPy's.
+    """Let arrays of Mats result in arrays of Mats where dask makes arrays of NumPy's.
 
     It replaces eleven functions in dask's modules for the rest of the process: of ``da.linalg``
     `cholesky`, `inv`, `lstsq`, `lu`, `solve` and `solve_triangular`, and `argwhere`, `flatnonzero`,

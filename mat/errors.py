@@ -118,7 +118,7 @@ class GraphError(MatError, RuntimeError):
 
 
 class PlanError(MatError, RuntimeError):
-    """A call of which `mat.debug.plan` cannot say what it copies, since elements decide."""
+    """A call whose copies `mat.debug.plan` cannot predict, since elements decide."""
 
 
 class UninitialisedError(MatError, RuntimeError):

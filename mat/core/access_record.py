@@ -58,7 +58,7 @@ class AccessRecord:
         self.thread = thread
 
     def lent(self) -> Presented:
-        """Return what a block is given: the value, or what is made of it for each block."""
+        """Return the object that a block receives: the value, or one made of it for each block."""
         make = self.make_value
         if make is None:
             return self.value

@@ -408,7 +408,7 @@ class Coherence:
         return self.spans.torn_error(self.spans.touched(view))
 
     def settle_pending(self, writes: bool) -> None:
-        """Compute, without the lock, what comes before all elements are read, or written."""
+        """Compute pending values, without the lock, before all elements are read, or written."""
         pending = self.pending
         if pending is not None:
             pending.settle(self.cube, None, writes)

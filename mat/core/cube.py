@@ -598,7 +598,7 @@ class Cube(DroppableCopies):
         return apart
 
     def _is_left(self, record: AccessRecord) -> bool:
-        """Return whether a record is that of an export that keeps what it has."""
+        """Return whether a record is that of an export that keeps its memory."""
         if not isinstance(record, ExportRecord) or record.facet.memory is not host():
             return False
         if record.retained is None and self.leave_to_exports():

@@ -93,7 +93,7 @@ class Observer:
 
     def copied_runs(self, cube: Observed, source: Memory, target: Memory, runs: Runs,
                     seconds: float) -> None:
-        """Receive a cube, the elements `runs` of which were copied.
+        """Receive a cube and its copied elements, `runs`.
 
         By default this is `copied`.
         """
@@ -265,7 +265,7 @@ def wait(what: str, cube: Observed, memory: Memory | None) -> AbstractContextMan
 
 
 class HostCall(Block[None]):
-    """A block in which the host carries out a function for this thread, with copies of its own."""
+    """A block of a function that the host carries out for this thread, with copies of its own."""
 
     def __init__(self, name: str) -> None:
         self.call = (name, object())

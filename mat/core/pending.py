@@ -36,7 +36,7 @@ class Reader(Protocol):
 
 
 class Pending:
-    """What has to be computed before a cube is accessed."""
+    """Values to compute before a cube is accessed."""
 
     def begin(self) -> None:
         """Hold nothing back."""
@@ -77,7 +77,7 @@ class Pending:
             self.forget(cube)
 
     def compute_readers(self, cube: WholeCube, found: list[Reader]) -> None:
-        """Compute what depends on those readers, and forget them."""
+        """Compute the values that depend on those readers, and forget them."""
         for reader in found:
             reader.compute()
         with cube.lock:

@@ -26,7 +26,7 @@ Engine: TypeAlias = Any  # the module or namespace that computes on such values
 
 
 class ViewLike(Protocol):
-    """A `View`: what is below cubes uses of one."""
+    """The attributes of a `View` that modules below cubes use."""
 
     storage: Any
     presented: Any
@@ -59,7 +59,7 @@ class SpansLike(Protocol):
 
 
 class CubeLike(Protocol):
-    """What a memory copies: a cube, or a part of one."""
+    """The source or target of a memory's copies: a cube, or a part of one."""
 
     size: int
     dtype: ElementType
@@ -68,7 +68,7 @@ class CubeLike(Protocol):
 
 
 class HasCopies(CubeLike, Protocol):
-    """A cube, or a part of one: what pools and barriers use of its copies."""
+    """A cube, or a part of one, as pools and barriers use its copies."""
 
     made: Any  # the line that created it
 

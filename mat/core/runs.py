@@ -202,7 +202,7 @@ NONE = Runs([])
 
 
 def unit_type(dtype: Any, split: int) -> Any:
-    """Return the dtype of units, `split` of which make an element of `dtype`."""
+    """Return the dtype of units: `split` of them make an element of `dtype`."""
     return dtype if split == 1 else np.dtype(f"u{dtype.itemsize // split}")
 
 

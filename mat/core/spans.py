@@ -1,4 +1,4 @@
-"""`Spans`: the state of a cube, parts of which are fresh in different memories.
+"""`Spans`: the state of a cube whose parts are fresh in different memories.
 
 Most cubes have none: each of their copies is of all elements, and fresh or not as a whole. Elements
 are either fresh in some copy, or never written, or torn, or being written. The caller of every

@@ -56,7 +56,7 @@ def kernel_named(name: str) -> NamedKernel:
 
 
 def kinds_of(name: str) -> str:
-    """Return the letters of the kinds of numbers for which a line has compiled kernels."""
+    """Return the letters of the kinds of numbers that a line has compiled kernels for."""
     return "" if lib is None else ffi.string(lib.mat_kinds_of(name.encode())).decode()
 
 
@@ -209,7 +209,7 @@ def _rows_stream(axes: Sequence[Ints], size: int) -> bool:
 
 
 class KernelPlaces(NamedTuple):
-    """What a kernel knows of places: strides of operands that it walks along itself, None for
+    """A kernel's information about places: strides of operands that it walks along itself, None for
     others; the strides and first values of indices; and numbers, to which it gets a pointer.
     """
 

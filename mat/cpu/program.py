@@ -42,7 +42,7 @@ class Slot(NamedTuple):
 
 
 class ProgramParts(NamedTuple):
-    """What a program was made of, and all that its frame points to."""
+    """The parts of a program, and the objects that its frame points to."""
 
     steps: Sequence[KernelStep]
     slots: Sequence[Slot]
@@ -89,7 +89,7 @@ def prepare_program(steps: Sequence[KernelStep], slots: Sequence[Slot], operands
 
 
 def put_steps(frame: CData, steps: Sequence[KernelStep]) -> CData:
-    """Let the frame of a program have those steps; return what it points to."""
+    """Set the steps in the frame of a program; return the objects that it points to."""
     made = ffi.new("mat_step[]", len(steps))
     for one, step in zip(made, steps, strict=True):
         one.kernel = ffi.cast("mat_kernel *", step.kernel.address)
@@ -124,7 +124,9 @@ def replace_steps(program: CpuKernel, steps: Sequence[ComposedLoop | KernelStep]
 
 
 def put_folds(frame: CData, folds: Sequence[Fold], operands: int) -> tuple[CData, Finish | None]:
-    """Give a program's frame reductions; return what it points to, and their second stage."""
+    """Set the reductions in a program's frame; return the objects that it points to, and their
+    second stage.
+    """
     made, room, results = ffi.new("mat_fold[]", len(folds)), 0, 0
     for one, fold in zip(made, folds, strict=True):
         kernel, finish = fold.kernel, fold.kernel.finish
@@ -201,7 +203,7 @@ class Composer(WithLock):
             self.compile(program)
 
     def compile(self, program: CpuKernel) -> None:
-        """Replace what can be composed of a program by compiled loops."""
+        """Replace steps of a program that can be composed by compiled loops."""
         steps = composed_steps(program)
         loops = [one for one in steps if isinstance(one, ComposedLoop)]
         if not loops:
@@ -262,7 +264,7 @@ class StepOperand(NamedTuple):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What it has in common with the same operand of other steps."""
+        """The key that it shares with the same operand of other steps."""
         return (self.slot, self.kind, self.size) if self.kind else (self.slot,)
 
 
@@ -436,7 +438,7 @@ class LoopBuilder:
 
 
 class NotComposedError(Exception):
-    """Steps of which no loop can be composed."""
+    """Steps that no loop can be composed of."""
 
 
 def loop_of(steps: Sequence[LightStep], at: range, number: int, live: Collection[int],

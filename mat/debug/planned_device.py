@@ -76,7 +76,7 @@ def _done(*_: Any, **__: Any) -> Any:
 
 
 class PlannedMemory(Pooled):
-    """A memory of which only the number of bytes is real."""
+    """A memory with a number of bytes only."""
 
     internal = True
 
@@ -311,14 +311,14 @@ class Passing:
                 self.finish_there()
 
     def count(self, number: int, tile: Tile) -> None:
-        """Count what is copied while the tiles that tell run."""
+        """Count the bytes copied while the tiles that tell run."""
         if number == BEFORE:
             self.before = self.device.copied()
         if BEFORE <= number < BEFORE + COUNTED:
             self.counted.add(tile)
 
     def decide(self, tile: Tile) -> None:
-        """Find out what is copied, and where results go."""
+        """Find the copies, and the places of results."""
         now = self.device.copied()
         self.copied = now[0] - self.before[0], now[1] - self.before[1]
         self.at_home = self.at_home or 2 * self.copied[1] > self.counted.written

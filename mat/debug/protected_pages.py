@@ -547,7 +547,7 @@ class Allocator:
             block.unmap()
 
     def check(self, block: Guarded) -> None:
-        """Note a write to the rest of the last page."""
+        """Record a write to the rest of the last page."""
         if not block.found and any(
                 ctypes.string_at(begin, end - begin) != bytes([_PATTERN]) * (end - begin)
                 for begin, end in block.rest):
@@ -555,7 +555,7 @@ class Allocator:
             self._report(block, "has memory beside it that was written")
 
     def check_all(self) -> None:
-        """Note such writes of all arrays."""
+        """Record such writes of all arrays."""
         self.collect()
         for block in tuple(self.blocks.values()):
             self.check(block)
@@ -591,7 +591,7 @@ def _set_handler() -> Callable[[Any], Any]:
 
 
 class guarding(Block[None]):  # noqa: N801  # used as a function
-    """A block in which new arrays of NumPy are guarded; `report` receives what is found.
+    """A block in which new arrays of NumPy are guarded; `report` receives the faults.
 
     Nothing is guarded where the system has no pages to protect, or there is no C compiler.
     """

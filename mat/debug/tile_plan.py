@@ -249,7 +249,7 @@ class Noting(Device):
         return tuple([shadows.get(id(x), x) for x in args])
 
     def access_on_host(self, x: Mat, direction: DirectionName) -> None:
-        """Do what an access on the host does with the copies of a Mat."""
+        """Update the copies of a Mat as an access on the host does."""
         with (used(self.device), ObservationApart(lambda: self.copies),
               self.shadows.of(x).facet(ARRAY, direction)):
             pass
@@ -382,7 +382,7 @@ class Planner(Noting):
                 for storage, runs in found.items()}
 
     def count(self, first: dict[Storage, Runs]) -> int:
-        """Return how many bytes are read for the first time, which they are no more."""
+        """Return how many bytes are read for the first time, and mark them as read."""
         for storage, runs in first.items():
             self.counted[storage] = self.counted.get(storage, NONE) | runs
         return sum(runs.size for runs in first.values())
@@ -395,14 +395,14 @@ class Planner(Noting):
     # What the host does
 
     def read_on_host(self, record: AccessRecord) -> None:
-        """Count the copies of an access of the program to what was planned before."""
+        """Count the copies of an access of the program to results that were planned before."""
         view: Any = record.view
         if not self.busy and record.direction is not OUTPUT and (
                 view.storage in self.shadows.storages):
             self.access_on_hosts(view, "input")
 
     def access_on_hosts(self, x: Mat, direction: DirectionName) -> None:
-        """Do with copies what an access on the host does, also of the calls without expressions."""
+        """Update copies as an access on the host does, also of the calls without expressions."""
         with self.with_shadows():
             self.access_on_host(x, direction)
             self.alone.access_on_host(x, direction)

@@ -51,7 +51,7 @@ Trace: TypeAlias = Callable[[FrameType, str, object], Any]
 
 
 class Watched:
-    """An array that is watched, and what it is for: `INPUT`, `OUTPUT` or `INOUT`."""
+    """An array that is watched, and its role: `INPUT`, `OUTPUT` or `INOUT`."""
 
     def __init__(self, array: Array, name: str, kind: int) -> None:
         self.array = array.view(np.ndarray)  # a masked array would lose its mask
@@ -113,7 +113,7 @@ class Region:
         self.arrays.append(watched)
 
     def begin(self) -> None:
-        """Take what is there as what is right, and protect pages without bytes to be written."""
+        """Take the present bytes as right, and protect pages without bytes to be written."""
         for x in self.arrays:
             if x.poisoned:
                 x.array[...] = poison(x.array.size, x.array.dtype).reshape(x.array.shape)
@@ -148,7 +148,7 @@ class Region:
                 yield ComparedBytes(first, last, bool((self.kinds[first:last] <= INPUT).any()))
 
     def _note(self, pages: Pages) -> None:
-        """Note the first write to protected pages, and compare them from now on."""
+        """Record the first write to protected pages, and compare them from now on."""
         begin = pages.address - self.low
         self.touched[begin] = place_of(sys._getframe())
         self.pieces.append(ComparedBytes(begin, begin + pages.nbytes, True))
@@ -160,7 +160,7 @@ class Region:
             span.protect(READ_WRITE)
 
     def compare(self, place: Place, whole: bool) -> Iterator[str]:
-        """Yield what is wrong with what was written since the last call, by the line `place`.
+        """Yield the faults of writes since the last call, by the line `place`.
 
         Of outputs only the first bytes are compared, unless it is the `whole`, and none if it is
         known which line wrote them first.

@@ -350,7 +350,7 @@ class Emulated(PooledDevice):
             self.enqueue(lambda: _put(block.bytes, start, part))
 
     def synchronize(self) -> None:
-        """Do all queued work; what is interrupted is done again by the next call."""
+        """Do all queued work; the next call repeats interrupted work."""
         with self._lock:
             self._poison()
             self._do_queued()

@@ -87,7 +87,7 @@ class Device:
         return self.memory.limit
 
     def overwriting(self, x: Operand) -> AbstractContextManager[object]:
-        """Return a block in which all elements of a Mat are overwritten on this device."""
+        """Return a block that overwrites all elements of a Mat on this device."""
         return x.facet(self.facet, "output")
 
     def adapt(self, function: Function, facet: Facet, returns: bool) -> Function:

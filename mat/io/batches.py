@@ -54,7 +54,7 @@ class _CopyAhead(Prefetch):
 
 
 class Batches(Generic[B]):
-    """What `batches` returns. Each iteration is an epoch; ``len()`` is the number of batches."""
+    """The result of `batches`. Each iteration is an epoch; ``len()`` is the number of batches."""
 
     def __init__(self, mats: Part, size: int, rng: Rng | None, device: Device | None) -> None:
         self._mats = mats

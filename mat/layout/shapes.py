@@ -101,7 +101,7 @@ def with_inferred(shape: Ints, size: int) -> Ints:
 
 
 def is_written_as(shape: Ints, lengths: tuple[object, ...]) -> bool:
-    """Return whether `lengths`, one of which may be -1, are those of `shape`."""
+    """Return whether `lengths`, with -1 for at most one, are those of `shape`."""
     if len(shape) != len(lengths):
         return False
     inferred = 0

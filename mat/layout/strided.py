@@ -191,7 +191,7 @@ class _Axes:
         return first * s if length else 0
 
     def _differ(self) -> None:
-        """Have the axes in lists from now on."""
+        """Keep the axes in lists from now on."""
         self.shape = list(self.like.shape[:self.count])
         self.strides = list(self.like.strides[:self.count])
 
@@ -256,7 +256,7 @@ class Layout:
                 f"displacement={self.displacement})")
 
     def _facts(self) -> Known:
-        """Return the object with what is known of self."""
+        """Return the object with the known facts about self."""
         if self._known is None:
             self._known = Known()
         return self._known

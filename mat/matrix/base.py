@@ -48,7 +48,7 @@ def make_mats_of(kind: type) -> None:
 
 
 class Form:
-    """What operations check of Mats, one object for equals: shape, strides, dtype, writability."""
+    """Shape, strides, dtype and writability of Mats, as operations check them; equals are one."""
 
     def __init__(self, layout: Layout, dtype: DType, whole: bool, writable: bool) -> None:
         self.shape: Ints = layout.shape
@@ -328,7 +328,7 @@ class MatBase(Operators):
             return self._copied()
 
     def _alone(self) -> Self:
-        """Return a view of what self sees now, whose layout is the caller's to change."""
+        """Return a view of the same elements, whose layout is the caller's to change."""
         if _is_compiled:
             return self._view_of(self.layout)
         with _changing:

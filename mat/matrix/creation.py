@@ -246,7 +246,7 @@ def copy_of_array(a: Array, order: object) -> Mat | None:
 
 
 def range_of_few(start: object, stop: object, step: object) -> Mat | None:
-    """Return what ``numpy.arange`` gives for a few of Python's numbers; None for others."""
+    """Return the result of ``numpy.arange`` for a few of Python's numbers; None for others."""
     if stop is None:
         start, stop = 0, start
     if type(start) is float or type(stop) is float or type(step) is float:

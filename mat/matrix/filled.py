@@ -268,7 +268,7 @@ def has_its_own_class(a: object) -> bool:
 
 def _in_its_class(function: Function, args: Arguments, dtype: DTypeLike, order: str | None,
                   subok: bool, shape: ShapeLike | None) -> Mat:
-    """Return what NumPy's function makes, called with those parameters that are no defaults."""
+    """Return the result of NumPy's function, called with those parameters that are no defaults."""
     given = {"dtype": dtype, "order": None if order == "K" else order, "shape": shape,
              "subok": None if subok else False}
     made: Any = function(*args, **{n: v for n, v in given.items() if v is not None})

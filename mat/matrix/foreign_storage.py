@@ -334,7 +334,7 @@ class ForeignStorage(Storage):
         return low, high
 
     def call_home(self, view: ViewLike, memory: Memory, writes: bool) -> None:
-        """Call home what others over the memory changed elsewhere; writes make copies stale."""
+        """Copy home the changes of others over the memory; writes make copies stale."""
         for other in self.near():
             other.come_home(self, view, memory)
             if writes:

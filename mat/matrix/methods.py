@@ -45,7 +45,7 @@ class _MadeAtFirstUse:
 
 
 def bind_later(name: str, make: Callable[[], Function]) -> None:
-    """Make what `make` returns the method `name` of every `Mat`, when that is first used."""
+    """Make the result of `make` the method `name` of every `Mat`, when that is first used."""
     setattr(Methods, name, _MadeAtFirstUse(name, make))
 
 

@@ -105,7 +105,7 @@ class Operator:
         return found
 
     def _of_any(self, x: V, y: Operand) -> Any:
-        """Return what `function` gives, or `by_numpy` for elements that Mats cannot have."""
+        """Return the result of `function`, or of `by_numpy` for elements that Mats cannot have."""
         try:
             return NotImplemented if self.function is None else self.function(x, y)
         except DTypeError:

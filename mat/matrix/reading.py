@@ -226,7 +226,7 @@ def rebuilt(like: Operand, items: list[Operand]) -> Operand:
 
 
 def mapped(value: Operand, function: Function) -> Operand:
-    """Return a list, tuple or dict with what `function` returns of its items; else the value."""
+    """Return a list, tuple or dict with the results of `function` for its items; else the value."""
     if isinstance(value, dict):
         return {k: function(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):

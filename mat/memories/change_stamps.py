@@ -1,4 +1,4 @@
-"""Stamps of memory, by which writes of others are detected.
+"""Stamps of memory that detect writes of others.
 
 Memory is looked at in blocks, and each has a stamp: a number that differs after a change. It is the
 version that a tensor of torch counts, a digest of the bytes, or how often the system has seen one

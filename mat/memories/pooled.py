@@ -339,7 +339,7 @@ class Pooled(Memory):
         return None
 
     def _reuse(self, size: int) -> Handle | None:
-        """Return what `_cached` does; if None, return the class's blocks to the device."""
+        """Return the result of `_cached`; if None, return the class's blocks to the device."""
         handle = self._cached(size)
         if handle is None:
             found = size_class(size)

@@ -1,5 +1,5 @@
-"""What the array API standard requires of a Mat beyond the operations of ``ops/``: the remaining
-operators, its device and its namespace.
+"""Attributes that the array API standard requires of a Mat beyond the operations of ``ops/``: the
+remaining operators, its device and its namespace.
 
 Libraries ask for the namespace of whatever they are given, so that this imports little.
 """

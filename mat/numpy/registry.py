@@ -76,7 +76,7 @@ def implements(*names: str, mats: int = 1, on_device: int = 0,
 
 
 def composes(*names: str, method: str = "__call__") -> Callable[[F], F]:
-    """Return a decorator that registers what composes NumPy's ufuncs, or a method, on devices."""
+    """Return a decorator that registers the composition of a ufunc, or of a method, on devices."""
     def register(function: F) -> F:
         for name in names:
             found = numpy_function(name)
@@ -183,7 +183,7 @@ def load_all() -> None:
 
 
 def load_composed() -> None:
-    """Register what composes ufuncs on devices."""
+    """Register the compositions of ufuncs on devices."""
     for module in tuple(_COMPOSING):
         _import(module)
     _COMPOSING.clear()

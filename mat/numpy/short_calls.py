@@ -530,7 +530,7 @@ def leave_to_numpy(usual: Callable[[Function], int]) -> None:
 
 
 def called_shortly(function: Function, args: Arguments, kwargs: Keywords) -> Operand:
-    """Call a function in its shortest way, and return what it returns; None if there is none."""
+    """Call a function in its shortest way, and return its result; None if there is none."""
     if _observers or not args:
         return None
     way = _ways.get(function)

@@ -233,7 +233,7 @@ class Row(NamedTuple):
 
 
 class Report:
-    """What a program has cost by line, from its profile, with its name and the device in use."""
+    """The cost of a program by line, from its profile, with its name and the device in use."""
 
     def __init__(self, profile: Profile, name: str, device: str) -> None:
         self.profile = profile
@@ -359,7 +359,7 @@ _FUNCTIONS = {  # what to write instead of functions that no device computes
 
 
 class Advice(NamedTuple):
-    """What to write instead of a line."""
+    """A replacement for a line."""
 
     line: Line
     seconds: float  # that it might save
@@ -368,7 +368,7 @@ class Advice(NamedTuple):
 
 
 def advice(profile: Profile) -> list[Advice]:
-    """Return what to write instead of the lines that would gain most."""
+    """Return replacements for the lines that would gain most."""
     found = [a for line, cost in profile.lines.items() if line is not NOWHERE
              if (a := _of(line, cost)) is not None and a.seconds > LEAST * profile.seconds]
     return sorted(found, key=lambda a: -a.seconds)[:MOST]
@@ -403,7 +403,7 @@ def _of(line: Line, cost: LineCost) -> Advice | None:
 
 
 def _of_the_host(line: Line, cost: LineCost) -> Advice | None:
-    """Return what to write instead of a loop over elements, or of a long expression."""
+    """Return a replacement for a loop over elements, or for a long expression."""
     file, number = line
     node = _statement(file, number)
     if node is None:

@@ -344,7 +344,7 @@ def package_place(name: str) -> Path:
 
 @contextmanager
 def importing(program: ProgramFiles, stand_in: Callable[[str], ModuleType]) -> Iterator[None]:
-    """Give the files of a program what `stand_in` returns for each module of NumPy."""
+    """Give the files of a program the result of `stand_in` for each module of NumPy."""
     plain, by_name, imports = builtins.__import__, importlib.import_module, program.imports
 
     def import_(name: str, globals: Mapping[str, Any] | None = None,  # noqa: A002
@@ -474,7 +474,7 @@ _NOT_DRAWING = frozenset(("bit_generator", "spawn", "seed", "get_state", "set_st
 
 
 def _drawing(name: str, numpys: Any) -> Operand:
-    """Return what stands for an object of `numpy.random`."""
+    """Return the replacement of an object of `numpy.random`."""
     if name in ("Generator", "RandomState"):
         return _drawing_class(numpys)
     if name == "default_rng":
@@ -485,7 +485,7 @@ def _drawing(name: str, numpys: Any) -> Operand:
 
 
 def _drawn(name: str, function: Function, args: Arguments, kwargs: Keywords) -> Operand:
-    """Return what a function draws, arrays as Mats and numbers as they are."""
+    """Return a function's random numbers, arrays as Mats and numbers as they are."""
     written = [x for x in args[:1] if name == "shuffle" and isinstance(x, Mat)]
     found = delegate(function, args, kwargs, name=f"random.{name}", written=written)
     return found.to_numpy()[()] if type(found) is Mat and not found.shape else found
@@ -561,7 +561,7 @@ def _made(table: str, name: str, numpys: Any) -> Operand:
 
 
 def stand_in(name: str) -> ModuleType:
-    """Return what stands for a NumPy module: itself, if `mat` has no such functions."""
+    """Return the replacement of a NumPy module: itself, if `mat` has no such functions."""
     table = name.partition(".")[2]
     if table not in MODULES:
         found: ModuleType = attrgetter(table)(stand_in("numpy"))

@@ -51,7 +51,7 @@ def close_names(name: object, names: Iterable[str], most: int = 3) -> list[str]:
 
 
 def did_you_mean(name: object, names: Iterable[str], others: Mapping[str, str] = _NONE) -> str:
-    """Return " (did you mean 'this'?)", of `names` or what `others` mean; "" if none is close."""
+    """Return " (did you mean 'this'?)", of `names` or values of `others`; "" if none is near."""
     found = [others[name]] if isinstance(name, str) and name in others else []
     found = found or close_names(name, names, 1)
     return f" (did you mean {found[0]!r}?)" if found else ""
@@ -67,7 +67,7 @@ def no_attribute(owner: object, words: str, name: str, names: Iterable[str]) -> 
 
 
 class OfOthers:
-    """An attribute of other libraries' arrays, whose error says what there is instead."""
+    """An attribute of other libraries' arrays, whose error names the replacement."""
 
     def __init__(self, owner: type, name: str) -> None:
         self.name: str = name
@@ -81,7 +81,7 @@ class OfOthers:
 
 
 def name_ways(kind: type) -> None:
-    """Let errors of a class name what replaces others' attributes, without ``__getattr__``."""
+    """Let errors of a class name the replacements of attributes, without ``__getattr__``."""
     for name in OF_ARRAYS:
         setattr(kind, name, OfOthers(kind, name))
 

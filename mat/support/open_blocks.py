@@ -33,7 +33,7 @@ T = TypeVar("T")  # what a block is given
 
 
 class Body:
-    """What blocks do, with types of C: see `Block`."""
+    """The steps of blocks, with types of C: see `Block`."""
 
     # what attributes are until they are set: see `begin_as_nothing`
     body: Any  # of the same class

@@ -113,7 +113,7 @@ def current() -> Options:
 
 
 def float32_products() -> Products:
-    """Return what devices may compute products of float32 in."""
+    """Return the precision that devices may use for products of float32."""
     return current().float32_products if REDUCED else "ieee"
 
 

@@ -53,7 +53,7 @@ class PluginAtFirstUse:
 
 
 def at_first_use(name: str) -> Any:
-    """Return what stands for the module registered as `name`, for those who may not need it."""
+    """Return a stand-in for the module registered as `name`, for those who may not need it."""
     return PluginAtFirstUse(name)
 
 

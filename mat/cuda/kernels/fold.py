@@ -33,7 +33,7 @@ from .reduce import (
 
 
 class FoldPart(NamedTuple):
-    """A reduction: what it is made of, and the form of its operand and result."""
+    """A reduction: its parts, and the form of its operand and result."""
 
     made_of: ReductionType
     letter: str

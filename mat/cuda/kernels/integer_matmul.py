@@ -67,7 +67,7 @@ def _groups(types: tuple[str, str, str], m: int, n: int, batches: int) -> int:
 
 
 def _splits(blocks: int, k: int) -> tuple[int, int]:
-    """Return into how many parts of which length the inner axis is cut for a large device."""
+    """Return the number and length of the parts of the inner axis on a large device."""
     if not blocks or blocks >= BUSY // 2 or k < 2 * PART:
         return 1, max(k, 1)
     wanted = min(-(-BUSY // blocks), k // PART)

@@ -89,7 +89,7 @@ def _has_numbers(operands: Sequence[Operand]) -> bool:
 
 
 class ProgramLine(NamedTuple):
-    """An operation of a program: the numbers of what it reads and writes, operands first."""
+    """An operation of a program: the numbers of its operands, then of its results."""
 
     part: LinePart
     reads: Sequence[int]
@@ -141,7 +141,7 @@ def prepare_program(program: Sequence[ProgramLine], operands: Sequence[Operand],
 
 
 class ProgramPlaces:
-    """What a program's kernel is called with: the types of operands, and where it finds them."""
+    """The arguments of a program's kernel: the types of operands, and where it finds them."""
 
     def __init__(self, program: Sequence[ProgramLine], operands: Sequence[Operand],
                  directions: str, at: Sequence[int] | None = None) -> None:
@@ -172,7 +172,7 @@ def is_heavy(program: Sequence[ProgramLine], mats: int) -> bool:
 
 
 class Folded(NamedTuple):
-    """What is known of a program whose results are reduced: their type, whether all axes are one,
+    """Facts about a program whose results are reduced: their type, whether all axes are one,
     whether groups are computed of groups or of single elements, and of which operands they are
     adjacent.
     """

@@ -41,7 +41,7 @@ V = TypeVar("V")
 
 
 class Kept(OrderedDict[K, V]):
-    """What was made for keys, of which only the `most` that were used last are kept."""
+    """Values by keys; only the `most` that were used last are kept."""
 
     def __init__(self, most: int) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class Kept(OrderedDict[K, V]):
         self._lock = threading.Lock()
 
     def find(self, key: K, make: Callable[[], V]) -> V:
-        """Return what was made for `key`, or else the result of `make`."""
+        """Return the value of `key`, or else the result of `make`."""
         with self._lock:
             found = self.get(key)
             if found is None:

@@ -134,7 +134,7 @@ class LtPlan:
         self.scales = scales
 
     def __call__(self, addresses: Ints, d: int) -> None:
-        """Queue the product of what is at the addresses of a and b, before those of scales."""
+        """Queue the product of the matrices at the addresses of a and b, before those of scales."""
         gpu, form = self.gpu, self.form
         a, b, *scales = addresses
         for observer in tuple(OBSERVERS):

@@ -40,7 +40,7 @@ STATUSES = Statuses("cuFFT", NAMES.index("ALLOC_FAILED"), -1, named_by("CUFFT_",
 
 
 class TransformForm(NamedTuple):
-    """What a plan is made for: lengths of blocks, how they lie in memory, types, and how many."""
+    """The key of a plan: lengths of blocks, how they lie in memory, types, and how many."""
 
     lengths: Ints
     source: Embedding
@@ -75,7 +75,7 @@ class TransformPlan:
         self.area = 0  # where the workspace of the last call was
 
     def __call__(self, x: int, out: int, direction: int, room: int) -> None:
-        """Transform what is at the address `x`."""
+        """Transform the elements at the address `x`."""
         for observer in tuple(OBSERVERS):
             observer.called("cufftXtExec", lengths=self.form.lengths, blocks=self.form.blocks)
         gpu, lib = self.gpu, library()
@@ -137,7 +137,7 @@ def _refuse() -> TransformPlan:
 
 
 def _destroy_old() -> None:
-    """Destroy plans that are garbage; CUDA waits for what still runs."""
+    """Destroy plans that are garbage; CUDA waits for running kernels."""
     with suppress(IndexError):
         while True:
             gpu, handle = _old.popleft()

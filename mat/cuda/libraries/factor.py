@@ -133,7 +133,7 @@ class Factors:
     def _in_calls(self, call: Callable[[Areas, int], None],
                   sides: PackedStack | None = None) -> FactorStep:
         """Return the step of calls for as many matrices at a time as the libraries take: each gets
-        the areas from the first of them on, and their number. `sides` is what x consists of.
+        the areas from the first of them on, and their number. `sides` is the stack x.
         """
         calls = list(calls_for(self.form.many, self.n**2))
 
@@ -375,7 +375,7 @@ class _Result:
         return to if self.store is None else room
 
     def finish(self, to: DeviceOperand, room: At) -> None:
-        """Copy what the library wrote to the operand."""
+        """Copy the library's result to the operand."""
         if self.store is not None:
             self.store(room, to)
 
@@ -630,7 +630,7 @@ def prepare_qr(letter: str, sizes: tuple[int, int], a: MatrixOperand, r: MatrixO
 
 
 class _Columns:
-    """How the columns of q are made, in place, of what geqrf has left."""
+    """How the columns of q are made, in place, of the result of geqrf."""
 
     def __init__(self, letter: str, sizes: Ints, form: PackedStack,
                  reported: dict[str, object]) -> None:

@@ -118,7 +118,7 @@ class Capturing(Protocol):
 
 
 class Current:
-    """The block in which a device is the thread's current one."""
+    """The block that makes a device the thread's current one."""
 
     __slots__ = ("gpu", "pushed")
 

@@ -229,7 +229,7 @@ def _pairs(value: Operand, count: int) -> list[Any]:
 
 
 def _repetition(x: Mat, widths: arrangement.Widths, mode: str) -> arrangement.Fill | None:
-    """Return what fills a border with elements of the inside; None for other modes and sizes."""
+    """Return the function that fills a border with elements of the inside; None for other modes."""
     if mode not in _REPETITIONS or not x.size:
         return None
     inside = [n if mode == "edge" else n - _REPETITIONS[mode] for n in x.shape]

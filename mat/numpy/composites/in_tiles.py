@@ -142,7 +142,7 @@ def _in_lines(function: Function, x: Mat, others: Arguments, limit: int) -> Mat:
 
 
 def _forms(function: Function, empty: Arguments) -> Any:
-    """Return results of empty operands, which have the dtypes of others."""
+    """Return results of empty operands, with the dtypes of others."""
     # parts of this call also for observers, since they tell dtypes only
     with cutting(_Composition(function, empty, 1), ()):
         return function(*empty)

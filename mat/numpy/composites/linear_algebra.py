@@ -357,7 +357,7 @@ def numpy_linalg_eig(a: Operand) -> Result:
 
 
 def _finite(a: Operand) -> Mat:
-    """Return square matrices, in which NumPy allows no NaN and no infinity."""
+    """Return square matrices; NumPy allows no NaN and no infinity in them."""
     found = matrices(a, True)
     leave_if(not elementwise.isfinite(found).all().item())
     return found

@@ -80,7 +80,7 @@ _register(reduce.argmin, "argmin")
 
 
 def _decide(reduction: Function) -> Function:
-    """Return the function of what is true."""
+    """Return the function of true elements."""
     def decide(a: Mat, axis: AxisLike = None, out: Operand = None, keepdims: bool = NO_VALUE, *,
                where: Operand = NO_VALUE) -> Result:
         leave_if(not is_mat_or_none(out))

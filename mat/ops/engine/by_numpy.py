@@ -1,4 +1,4 @@
-"""What operations leave to NumPy, which computes it on the host, without warnings."""
+"""Calls that operations leave to NumPy: it computes them on the host, without warnings."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def leave_if(condition: object) -> None:
 
 
 def or_leave(found: T | None) -> T:
-    """Return what was found; leave the call to NumPy if that is None."""
+    """Return the result; leave the call to NumPy if it is None."""
     if found is None:
         raise LeftToNumPy
     return found

@@ -193,7 +193,7 @@ class Plan:
         return True
 
     def call_with_copies(self, args: Arguments, out: MatBase) -> bool:
-        """Call a function of a few elements with copies of what it reads, into the new Mat `out`;
+        """Call a function of a few elements with copies of its operands, into the new Mat `out`;
         return False if an access is needed, or it raised.
         """
         values = list(args)

@@ -132,8 +132,8 @@ def make_plan(operation: Declaration, implementation: Implementation, args: Argu
 
 
 def _are_by_columns(operation: Any, plan: Plan, args: Arguments) -> bool:
-    """Return whether to compute on the transposes of what is read, all of it stored by columns, and
-    to copy the new result by rows, instead of reading rows that are apart.
+    """Return whether to compute on the transposes of the operands, if all are stored by columns,
+    and to copy the new result by rows, instead of reading rows that are apart.
     """
     out = args[plan.result] if plan.result >= 0 else None
     if out is None or out.layout.size < LEAST_TRANSPOSED:

@@ -52,7 +52,7 @@ class Computing:
 
 
 def begin_computing() -> int:
-    """Begin a block `Computing`; return what its end needs."""
+    """Begin a block `Computing`; return the argument of its end."""
     before = _all.busy
     _all.busy = _ident()
     return before
@@ -453,7 +453,7 @@ class Passes(Expressions):
             fold.operation(x, view, *fold.args[1:])
 
     def elements_of(self, argument: Any) -> Mat:
-        """Return the elements of what a reduction reads, computed if need be."""
+        """Return the elements that a reduction reads, computed if need be."""
         kept = None  # until it is computed
         if isinstance(argument, Node) and argument.leaf is None:
             if argument.wanted() is None:

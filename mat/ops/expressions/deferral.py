@@ -132,7 +132,7 @@ _MOST = 1024
 
 
 class ByBlocks(Deferral):
-    """Defers what is large enough and can wait, in a `fused` block of the context."""
+    """Defers calls that are large enough and can wait, in a `fused` block of the context."""
 
     def take(self, operation: Any, device: Device, args: Arguments) -> bool:
         block = block_now()
@@ -473,7 +473,7 @@ def compute_into(operation: Op, args: Arguments, out: Mat) -> bool:
 
 
 def computed_into(operation: Op, args: Arguments, out: Mat) -> bool:
-    """Compute an operation into `out`; return False if that shares elements with what it reads."""
+    """Compute an operation into `out`; return False if that shares elements with its operands."""
     old = leaf_of(out) if any(args[k] is out for k in operation.others) else None
     found = arguments_of(operation, args, out, old)
     node = new_node(operation, found, form_of_result(out.shape, out.dtype), THREADS.line())
@@ -531,7 +531,7 @@ def value_of(mat: MatBase) -> Node | None:
 
 def arguments_like(operation: Any, args: Arguments, form: Form,
                    on_device: bool) -> tuple[Argument, ...] | None:
-    """Return what an operation reads; None unless all of it is like a result of that form."""
+    """Return the operands of an operation; None unless all are like a result of that form."""
     if operation.binary:  # without a list
         x = argument_like(args[0], form, on_device)
         y = None if x is None else argument_like(args[1], form, on_device)
@@ -541,7 +541,7 @@ def arguments_like(operation: Any, args: Arguments, form: Form,
 
 
 def argument_like(value: Any, form: Form, on_device: bool) -> Argument | None:
-    """Return what is read of an operand; None for other views, and what cannot be read later."""
+    """Return the value or leaf of an operand; None for others, which cannot be read later."""
     if type(value) is not _mat:
         return value  # exact, as any that a plan is found by
     view = value
@@ -557,14 +557,14 @@ def argument_like(value: Any, form: Form, on_device: bool) -> Argument | None:
 
 def arguments_of(operation: Any, args: Arguments, out: MatBase,
                  old: Node | Leaf | None) -> tuple[Argument, ...]:
-    """Return what an operation reads; `old` is that of `out`."""
+    """Return the operands of an operation as values or leaves; `old` is that of `out`."""
     if operation.binary:  # without a list
         return (argument_of(args[0], out, old), argument_of(args[1], out, old))
     return tuple([argument_of(args[k], out, old) for k in operation.others])
 
 
 def argument_of(value: Any, out: MatBase, old: Node | Leaf | None) -> Argument:
-    """Return what is read of an operand; `old` is that of `out`."""
+    """Return the value or leaf of an operand; `old` is that of `out`."""
     if value is out and old is not None:
         return old
     if type(value) is not _mat:

@@ -34,7 +34,7 @@ def uses_kernels(device: Device, out: MatBase) -> bool:
 
 
 def leaf_or_node(argument: Any) -> Any:
-    """Return a leaf with the elements of what is read, or the node that is to compute them."""
+    """Return a leaf with the elements that are read, or the node that is to compute them."""
     if type(argument) is not Node:
         return argument
     node: Any = argument

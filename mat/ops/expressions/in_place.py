@@ -46,14 +46,14 @@ def updates_all(out: Mat, found: tuple[Argument, ...], key: object) -> bool:
 
 
 def compute_other_readers(out: MatBase, key: object) -> None:
-    """Compute what reads the elements of `out` in another way than whole and in order."""
+    """Compute the values that read `out` in another way than whole and in order."""
     for leaf in readers_of(out):
         if leaf.key != key:
             leaf.compute()
 
 
 def with_readers(nodes: list[Node]) -> list[Node]:
-    """Return nodes, and the pending values that read what their updates overwrite."""
+    """Return nodes, and the pending values that read the elements that their updates overwrite."""
     found = list(nodes)
     VALUES.in_place = any(map(overwrites, VALUES.wanted()))
     while True:

@@ -97,7 +97,7 @@ class Statements:
 
 
 def pending_of(storage: Storage) -> Pending:
-    """Return what is pending of a storage; the caller holds its lock."""
+    """Return the pending values of a storage; the caller holds its lock."""
     found = storage.pending
     if found is None:
         found = storage.pending = new_pending()
@@ -111,7 +111,7 @@ class Leaf:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What leaves that see the same elements in the same way have in common."""
+        """The key of leaves that see the same elements in the same way."""
         view = self.view
         return id(view.storage), view.layout.displacement, view.form
 
@@ -339,7 +339,7 @@ PASS = "fused: "  # what descriptions of passes begin with
 
 def in_words(nodes: list[Any], operands: int, results: int = 0, how: str = "",
              folds: int = 0) -> str:
-    """Return what a pass computes: ``fused: 9 operations of lines 12-14, 3 operands, 1 result``."""
+    """Return a pass in words: ``fused: 9 operations of lines 12-14, 3 operands, 1 result``."""
     last = f", {counted(results, 'result')}" if results else ""
     return (f"{PASS}{counted(len(nodes) + folds, 'operation')} of {lines_of(nodes)}{how}, "
             f"{counted(operands, 'operand')}{last}")

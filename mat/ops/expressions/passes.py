@@ -70,7 +70,7 @@ def in_order(roots: list[Node]) -> list[Node]:
 
 
 def numbered(roots: list[Any]) -> list[Node]:
-    """Return what `in_order` does, with numbered nodes. The lock of expressions is held."""
+    """Return the result of `in_order`, with numbered nodes. The lock of expressions is held."""
     found: list[Node] = []
     updates, last, in_order = False, 0, True
     for root in roots:
@@ -87,7 +87,7 @@ def numbered(roots: list[Any]) -> list[Node]:
 
 
 def number_after_operands(node: Node, found: list[Node]) -> None:
-    """Add a node that is not computed to those found, after what it reads, and number it."""
+    """Add a node that is not computed to those found, after its operands, and number it."""
     if node.leaf is None and not is_among(node, found):
         for a in node.args:
             if type(a) is Node:
@@ -121,7 +121,7 @@ def in_passes(nodes: list[Node]) -> Iterator[list[Node]]:
 
 
 def add_after_operands(node: Node, found: dict[Node, int]) -> None:
-    """Add a node that is not computed to those found, after what it reads."""
+    """Add a node that is not computed to those found, after its operands."""
     if node.leaf is None and node not in found:
         for a in node.args:
             if type(a) is Node:
@@ -232,7 +232,7 @@ class Pass:
     # The program
 
     def program(self) -> FusedOp:
-        """Return the operation that computes the results; collect what it reads."""
+        """Return the operation that computes the results; collect its operands."""
         if self.known is not None:
             return self.known
         if len(_programs.known) >= _MOST:
@@ -263,7 +263,7 @@ class Pass:
         return self.program().joins((*self.operands, *self.outs))
 
     def step_code(self, argument: Argument, at: Any) -> Any:
-        """Return the node of the tree after the tokens of what a node reads, or a reduction."""
+        """Return the node of the tree after the tokens of a node's operands, or a reduction."""
         code = self.code_of(argument)
         if type(argument) is not Node and type(argument) is not Leaf:
             at = at.step(None, True)  # unlike the operands that are Mats
@@ -325,7 +325,7 @@ class Pass:
         return self.program().shape((*self.operands, *self.outs))
 
     def has_shape_of(self, fold: Node) -> bool:
-        """Return whether that is the shape of what a reduction reads."""
+        """Return whether that is the shape of a reduction's operand."""
         argument: Any = fold.args[0]
         own = argument.view.shape if isinstance(argument, Leaf) else argument.form.shape
         return self.shape() == own

@@ -54,7 +54,7 @@ class ProgramFold(NamedTuple):
 
 
 class Structure(NamedTuple):
-    """What programs of one kind have in common: letters for the operands, "i" for a Mat that is
+    """The common parts of programs of one kind: letters for the operands, "i" for a Mat that is
     read, "n" for a number, "o" for one that is overwritten and "u" for one that is updated; the
     instructions; and perhaps reductions of their results.
     """
@@ -131,7 +131,7 @@ class FusedOp(Op):
             self.note_use(values)
 
     def note_use(self, values: Arguments) -> None:
-        """Have programs of the host compiled once they were used much."""
+        """Compile programs of the host once they were used much."""
         self.passes += 1
         self.done += prod(self.shape(values)) * len(self.structure.instructions)
         if self.passes >= COMPOSER.passes and self.done >= COMPOSER.work:
@@ -297,12 +297,12 @@ class FusedOp(Op):
 
 
 def refuse(*values: Any) -> None:
-    """Refuse to compute whole what is not one kernel."""
+    """Refuse to compute a program whole that is not one kernel."""
     raise NotOnePassError
 
 
 def elements_of(structure: Structure) -> Structure:
-    """Return the structure of the program that writes what another one reduces."""
+    """Return the structure of the program that writes the elements that another one reduces."""
     count, last = len(structure.operands) - 1, structure.instructions[-1].writes
     instructions = [one._replace(reads=tuple(count if k == last else k for k in one.reads),
                                  writes=count if one.writes == last else one.writes)
@@ -319,13 +319,13 @@ def prepared(operation: Op, reads: list[Operand], out: Mat) -> CpuKernel:
 
 
 def arguments(operation: Op, reads: list[Operand], out: Mat) -> Arguments:
-    """Return the arguments of an operation, of what it reads and writes."""
+    """Return the arguments of an operation, of its operands and results."""
     given = iter(reads)
     return tuple(out if k == operation.main else next(given) for k in range(operation.arity))
 
 
 def part_of(operation: Op, args: Arguments, device: Device) -> Any:
-    """Return what an operation is in a program, a `LinePart` or a kernel; None if it is none."""
+    """Return an operation's part of a program, a `LinePart` or a kernel; None if it is none."""
     implementation, pack = choose(operation, operation.implementations, args, device)
     if pack or not implementation.prepares:
         return None

@@ -357,7 +357,7 @@ class Selection:
 
 
 def written(x: Mat, index: object, value: Operand, masked: bool) -> Mat | None:
-    """Overwrite what a mask or integers select; None, with nothing done, if NumPy has to."""
+    """Overwrite the selection of a mask or integers; None, with nothing done, if NumPy has to."""
     chosen = selected(x, index, 0)
     if chosen is None or chosen.masked is not masked:
         return None

@@ -137,7 +137,7 @@ def on_vectors(operation: Op, combine: Callable[[], Combine] | None = None) -> N
 
 
 def _by_numpy(operation: Op, **given: int | None) -> Function:
-    """Return NumPy's implementation, for what one call of BLAS cannot count."""
+    """Return NumPy's implementation, for sizes that one call of BLAS cannot count."""
     def call(*values: Presented) -> Number:
         found = operation.implementation_on("array")
         arrays = (over(v.handle, v.layout) if isinstance(v, ForeignArray) else v for v in values)

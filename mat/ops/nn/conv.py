@@ -178,7 +178,7 @@ def _tile_of_slab(operation: Function, views: list[Mat], sizes: Channels, adds: 
 
 
 def _over_images(operation: Op, roles: str, prepare: Function) -> None:
-    """Register cutter and kernels; `roles`: what each operand is, or is the derivative by."""
+    """Register cutter and kernels; `roles`: the role of each operand, or of its derivative."""
     operation.cut_by(over(operation, partial(_Images, roles), partial(
         _parts_of_images, operation, roles)))
     operation.prepare("cuda", dtypes=FLOATING, when=lambda *mats: (

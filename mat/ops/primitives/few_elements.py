@@ -40,7 +40,7 @@ _SMALL = 128  # integers up to this one, all dtypes of numbers can represent
 
 
 def _operations(*functions: Any) -> list[Calls]:
-    """Return what functions of elements carry out."""
+    """Return the operations of functions of elements."""
     return [f.operation for f in functions]
 
 
@@ -495,7 +495,7 @@ def _can_spread(view: Mat, count: int) -> bool:
 
 
 def _remembered(key: object, spread: Spread) -> Spread:
-    """Remember what such calls copy; return it."""
+    """Remember the copy that such calls make; return it."""
     if len(_spreads) > _MOST_LAYOUTS:
         _spreads.clear()
     _spreads[key] = spread

@@ -95,7 +95,7 @@ def check_places(name: str, source: KernelSource, mats: Sequence[Mat], shape: In
 
 def places_of(engine: Any, source: KernelSource, mats: Sequence[Mat], shape: Ints,
               where: Where) -> Any:
-    """Return what the kernel is to know of places, for Mats that are written in `shape`."""
+    """Return the kernel's information about places, for Mats that are written in `shape`."""
     none = (0,) * len(shape)
     first, whole, origins = where or (none, shape, (none,) * len(mats))
     rest = iter(origins)
@@ -152,7 +152,7 @@ def checked(prepare: Function, places: Any, name: str, source: KernelSource) -> 
     kernel = prepare(places._replace(facts=facts))
 
     class Checked:
-        """The kernel, and what it has noted."""
+        """The kernel, and its record of faults."""
 
         def bind(self, operands: Sequence[int], numbers: Sequence[int]) -> None:
             """Set the positions of operands and numbers."""

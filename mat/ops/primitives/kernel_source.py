@@ -102,7 +102,7 @@ class Typed(NamedTuple):
 
     @property
     def outside(self) -> str:
-        """What lies outside of its window: one of `OUTSIDE`, or a literal."""
+        """The value outside of its window: one of `OUTSIDE`, or a literal."""
         text = self.declared.outside
         if text in OUTSIDE or self.char not in LIMITS:
             return text if text in OUTSIDE else repr(float(text))
@@ -220,7 +220,7 @@ class KernelSource(NamedTuple):
             f"MAT_KERNELS({name})", ""])
 
     def _c_places(self) -> str:
-        """Return declarations of what the loop knows of places."""
+        """Return declarations of the loop's information about places."""
         if not self.walks:
             return ""
         first = len(self.mats)
@@ -425,14 +425,14 @@ class KernelSource(NamedTuple):
 
 
 def _moved(outside: str, j: int, length: str, value: str) -> str:
-    """Return the statements that move an offset along window axis `j` to what is there."""
+    """Return the statements that move an offset along window axis `j`."""
     if outside in OUTSIDE:
         return f"d{j} = mat_{outside}(c{j} + d{j}, {length}) - c{j}; "
     return f"if (c{j} + d{j} < 0 || c{j} + d{j} >= {length}) return ({value}){outside}; "
 
 
 def is_single(char: str) -> bool:
-    """Return whether what computes with that dtype character has constants of float."""
+    """Return whether kernels of that dtype character have constants of float."""
     return char in SMALL or BY_CHAR[char].real == "float"
 
 

@@ -57,7 +57,7 @@ from .reduce import ALL, ANY, all_true, any_true
 
 
 class OnePass(Op):
-    """The reduction along certain axes of what a kernel computes: call `new` with the operands that
+    """The reduction along certain axes of a kernel's result: call `new` with the operands that
     this reads, and None.
 
     Elements are taken in the order of the reduction alone, so that the bits are the same.
@@ -100,7 +100,7 @@ class OnePass(Op):
         return found
 
     def values(self, mats: tuple[Operand, ...]) -> Mat:
-        """Return a Mat of the form of what the kernel computes, whose elements are never there."""
+        """Return a Mat of the form of the kernel's result, whose elements are never there."""
         names = (x.name for x in self.kernel.declared)
         return self.kernel.made(self.kernel.declared[-1],
                                 dict(zip(names, mats, strict=False)))

@@ -73,7 +73,7 @@ def cut_over_files(operation: Cuttable, args: Arguments, kwargs: Keywords, whole
 
 
 def _walk(tiles: Iterator[Tile], progress: TileProgress) -> object:
-    """Carry out the tiles; return what the last one returned."""
+    """Carry out the tiles; return the result of the last one."""
     value: object = None
     with ReadingAhead() as reader:
         tile = next(tiles, None)
