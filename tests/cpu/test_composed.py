@@ -146,7 +146,7 @@ def different(dtype):
     return [k for k, (x, y) in enumerate(zip(found, expected, strict=True)) if x != y]
 
 
-@pytest.mark.parametrize("shape", [(1,), (130, 200), (40, 30, 20)])
+@pytest.mark.parametrize("shape", [(1,), (130, 200), (40, 30, 20), (300, 9), (7, 90, 3)])
 def test_layouts_updates_and_reductions(shape):
     rng = np.random.default_rng(2)
     arrays = [rng.normal(size=shape).astype("f4") for _ in range(3)]
@@ -156,7 +156,7 @@ def test_layouts_updates_and_reductions(shape):
         x *= 0.5
         x += y * z - row
         y -= x / (mat.abs(z) + 1)
-        first = (x - y)[..., ::-1] * 2 + z
+        first = (x - y)[..., ::-1] * 2 + z - row
         total = (x * z + 1).sum(), mat.exp(x * 0.5 + y).max(axis=0), ((x - row) * 2).sum(axis=-1)
         z[...] = x * y + z
         return [x, y, z, first, *total]

@@ -124,8 +124,13 @@ static inline void mat_plan_rows(mat_state *s, int64_t spreads) {
     const int64_t n = w->sizes[w->rank - 1], largest = MAT_PIECE / s->piece;
     if (n > MAT_SHORT || n * w->sizes[w->rank - 2] < MAT_LEAST || w->counters || w->walked) return;
     if (!s->moved && n * largest > MAT_SHORT_BYTES) return;
+    for (int64_t k = 0; k < w->count; k++) {
+        s->apart[k] = w->sizes[w->rank * (k + 2) - 2];
+        /* a loop that takes several operands for one element each takes them so in every row */
+        const int each = (spreads & MAT_TOGETHER) && spreads >> k & 1 && !s->stride[k];
+        if (each && s->apart[k]) return;
+    }
     s->width = n;
-    for (int64_t k = 0; k < w->count; k++) s->apart[k] = w->sizes[w->rank * (k + 2) - 2];
     mat_plan(s, spreads);
 }
 
