@@ -162,14 +162,16 @@ def _leading(x: MatrixOperand, rows: int, columns: int) -> LeadingDimension:
 def prepare_matmul(engine: BlasEngine, kind: str, form: MatmulForm) -> Function:
     """Prepare ``C <- A B`` as a function of ``(a, b, c)``; vectors are multiplied as such."""
     form = form.merged(for_blas=True)
-    (m, n, k), a, b, _, batch = form
+    (m, n, k), a, b, c, batch = form
     if batch or 1 not in (m, n) or not k or len(kind) > 1 or kind not in BLAS_TYPES:
         return _without_factors(prepare_stack(engine, kind, form), False)
     if m == n == 1:
         return engine.prepare_dot(kind, k, a.column if k > 1 else 1, b.row if k > 1 else 1)
     if n == 1:
-        return _without_factors(_prepare_by_column(engine, kind, form), False)
-    return _without_factors(_prepare_by_row(engine, kind, form), True)
+        steps = b.row, c.row
+        return _without_factors(_prepare_by_vector(engine, kind, (m, k), a, steps), False)
+    steps = a.column, c.column  # c^T is B^T a^T
+    return _without_factors(_prepare_by_vector(engine, kind, (n, k), b.transpose(), steps), True)
 
 
 def _without_factors(product: Function, swap: bool) -> Function:
@@ -184,22 +186,14 @@ def _without_factors(product: Function, swap: bool) -> Function:
     return lambda a, b, c: product(1.0, a, b, 0.0, c)
 
 
-def _prepare_by_column(engine: BlasEngine, kind: str, form: MatmulForm) -> Function:
-    """Prepare the product of a matrix and a column, ``(alpha, a, x, beta, y)``."""
-    (m, _, k), a, b, c, _ = form
+def _prepare_by_vector(engine: BlasEngine, kind: str, shape: tuple[int, int], a: MatrixOperand,
+                       steps: tuple[int, int]) -> Function:
+    """Prepare ``y <- alpha A x + beta y`` for steps of x and y, of ``(alpha, a, x, beta, y)``."""
+    m, k = shape
     ld, transposed = _leading(a, m, k)
-    rows, columns = (m, k) if transposed else (k, m)
+    rows, columns = shape if transposed else (k, m)
     return engine.prepare_gemv(kind, GemvForm(flag(not transposed), rows, columns, ld),
-                               _vector(k, b.row), _vector(m, c.row))
-
-
-def _prepare_by_row(engine: BlasEngine, kind: str, form: MatmulForm) -> Function:
-    """Prepare the product of a row and a matrix, as ``B^T a^T``: ``(alpha, b, x, beta, y)``."""
-    (_, n, k), a, b, c, _ = form
-    ld, transposed = _leading(b, k, n)
-    rows, columns = (k, n) if transposed else (n, k)
-    return engine.prepare_gemv(kind, GemvForm(flag(transposed), rows, columns, ld),
-                               _vector(k, a.column), _vector(n, c.column))
+                               _vector(k, steps[0]), _vector(m, steps[1]))
 
 
 def _vector(n: int, step: int) -> Layout:
