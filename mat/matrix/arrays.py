@@ -134,50 +134,55 @@ def _of_numbers(numbers: list[Nested], as_floats: bool) -> Mat | None:
     return made
 
 
+_AS_MAT = """Return {result}.
+
+Parameters
+----------
+a : array_like
+    A number, an array, a Mat, or nested sequences with these as leaves.
+dtype : dtype, str or type, optional
+    The element type; by default as for `array`.
+order : {{"K", "A", "C", "F"}}
+    How the elements are stored, as for `array`.
+device : str or Device, optional
+    ``"cpu"``, or the device in use (default).
+copy : bool, optional
+    None: copy only if that is needed. True: always. False: never.
+like : object, optional
+    Has no effect: the result is a Mat.{more}
+
+Returns
+-------
+Mat
+    `a` itself, or a new Mat.
+
+Raises
+------
+ShapeError, DTypeError
+    As for `array`.
+
+Examples
+--------
+>>> import mat
+>>> {example}
+"""
+
+
 # NumPy's parameters, and more
 @unbound
+@documented(_AS_MAT, more="""
+exclusive : bool
+    True: nobody else writes the memory of `a` as long as a device has a copy of it, as for
+    `from_numpy`.""", example="""\
+x = mat.ones(2)
+>>> mat.asarray(x) is x
+True
+>>> mat.asarray([1, 2], "float32")
+<Mat 2 float32 A [1. 2.]>""",
+            result="the elements as a Mat: a Mat itself, a Mat over an array's memory, or a copy")
 def asarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None, *,
             device: DeviceLike = None, copy: bool | None = None, like: object = None,
             exclusive: bool = False) -> Mat:
-    """Return the elements as a Mat: a Mat itself, a Mat over an array's memory, or a copy.
-
-    Parameters
-    ----------
-    a : array_like
-        A number, an array, a Mat, or nested sequences with these as leaves.
-    dtype : dtype, str or type, optional
-        The element type; by default as for `array`.
-    order : {"K", "A", "C", "F"}
-        How the elements are stored, as for `array`.
-    device : str or Device, optional
-        ``"cpu"``, or the device in use (default).
-    copy : bool, optional
-        None: copy only if that is needed. True: always. False: never.
-    like : object, optional
-        Has no effect: the result is a Mat.
-    exclusive : bool
-        True: nobody else writes the memory of `a` as long as a device has a copy of it, as for
-        `from_numpy`.
-
-    Returns
-    -------
-    Mat
-        `a` itself, or a new Mat.
-
-    Raises
-    ------
-    ShapeError, DTypeError
-        As for `array`.
-
-    Examples
-    --------
-    >>> import mat
-    >>> x = mat.ones(2)
-    >>> mat.asarray(x) is x
-    True
-    >>> mat.asarray([1, 2], "float32")
-    <Mat 2 float32 A [1. 2.]>
-    """
     if dtype is None and order is None and device is None and not copy and type(a) is Mat:
         return a
     found = _placed(a, dtype, copy, order_like(order), False, device)
@@ -188,36 +193,10 @@ def asarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None, *
 
 
 @unbound
+@documented(_AS_MAT, more="", example="mat.asanyarray([1.5, 2.5])\n<Mat 2 A [1.5 2.5]>",
+            result="the result of `asarray`; an instance of a subclass of an array is an error")
 def asanyarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None, *,
                device: DeviceLike = None, copy: bool | None = None, like: object = None) -> Mat:
-    """Return the result of `asarray`; an instance of a subclass of an array is an error.
-
-    Parameters
-    ----------
-    a : array_like
-        A number, an array, a Mat, or nested sequences with these as leaves.
-    dtype : dtype, str or type, optional
-        The element type; by default as for `array`.
-    order : {"K", "A", "C", "F"}
-        How the elements are stored, as for `array`.
-    device : str or Device, optional
-        ``"cpu"``, or the device in use (default).
-    copy : bool, optional
-        None: copy only if that is needed. True: always. False: never.
-    like : object, optional
-        Has no effect: the result is a Mat.
-
-    Returns
-    -------
-    Mat
-        `a` itself, or a new Mat.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.asanyarray([1.5, 2.5])
-    <Mat 2 A [1.5 2.5]>
-    """
     return _placed(a, dtype, copy, order_like(order), True, device)
 
 

@@ -15,7 +15,7 @@ from ..layout.shapes import LARGEST, MOST_ELEMENTS, as_shape, integer
 from ..support.dtypes import as_dtype, becomes_array, check_number, check_operand, is_supported
 from ..support.options import FLOAT64, default_float
 from ..support.types import Array, ArrayLike, DType, DTypeLike, Function, Nested, Number
-from ..support.unbound import unbound
+from ..support.unbound import documented, unbound
 from .creation import adopted, copy_of_array, placed, range_of_few
 from .filled import has_its_own_class
 from .mat import Mat
@@ -139,42 +139,44 @@ def _check_interval(start: Number, stop: Number, step: Number) -> None:
                          "elements than 64 bits can count the bytes of")
 
 
-# NumPy's parameters
+_SPACED = """Return {numbers} from `start` to `stop`.
+
+Parameters
+----------
+start, stop : number or array_like
+    {ends}.
+num : int
+    The number of elements.
+endpoint : bool
+    Whether {last} is the last element.{more}
+dtype : dtype, str or type, optional
+    The element type; by default ``mat.settings.dtype``, ``complex128`` for complex numbers,
+    or as NumPy promotes those of arrays.
+axis : int
+    Where the arguments have axes: the position of the new one.{device}
+
+Returns
+-------
+Mat
+    A vector, or a Mat with the axes of the arguments and the new one{or_pair}.
+
+Examples
+--------
+>>> import mat
+>>> mat.{example}
+"""
+
+
+@documented(_SPACED, numbers="numbers at equal distances", ends="The ends of the interval", more="""
+retstep : bool
+    Whether the distance is returned, too.""", device="""
+device : str or Device, optional
+    ``"cpu"``, or the device in use (default).""", last="`stop` itself",
+            or_pair="; with `retstep`, a\n    pair of it and the distance",
+            example="linspace(0, 1, 5)\n<Mat 5 A [0. 0.25 0.5 0.75 1.]>")  # NumPy's parameters
 def linspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True,
              retstep: bool = False, dtype: DTypeLike = None, axis: int = 0, *,
              device: DeviceLike = None) -> Mat | tuple[Mat, Number]:
-    """Return numbers at equal distances from `start` to `stop`.
-
-    Parameters
-    ----------
-    start, stop : number or array_like
-        The ends of the interval.
-    num : int
-        The number of elements.
-    endpoint : bool
-        Whether `stop` itself is the last element.
-    retstep : bool
-        Whether the distance is returned, too.
-    dtype : dtype, str or type, optional
-        The element type; by default ``mat.settings.dtype``, ``complex128`` for complex numbers,
-        or as NumPy promotes those of arrays.
-    axis : int
-        Where `start` or `stop` have axes: the position of the new one.
-    device : str or Device, optional
-        ``"cpu"``, or the device in use (default).
-
-    Returns
-    -------
-    Mat
-        A vector, or a Mat with the axes of `start` and `stop` and the new one; with `retstep`, a
-        pair of it and the distance.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.linspace(0, 1, 5)
-    <Mat 5 A [0. 0.25 0.5 0.75 1.]>
-    """
     few = None if dtype is not None or retstep else _between(start, stop, num, bool(endpoint))
     if few is not None and type(axis) is int and -2 < axis < 1:
         return placed(_as_mat(few, None, (start, stop)), device)
@@ -186,38 +188,13 @@ def linspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = 
     return placed(made, device), step
 
 
-# NumPy's parameters
+@documented(_SPACED, numbers="powers of `base` whose exponents are at equal distances", more="""
+base : number or array_like
+    What is raised to these powers.""", ends="The first and the last exponent", device="",
+            last="the power of `stop`", or_pair="",
+            example="logspace(0, 3, 4)\n<Mat 4 A [1. 10. 100. 1000.]>")  # NumPy's parameters
 def logspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True,
              base: ArrayLike = 10.0, dtype: DTypeLike = None, axis: int = 0) -> Mat:
-    """Return powers of `base` whose exponents are at equal distances from `start` to `stop`.
-
-    Parameters
-    ----------
-    start, stop : number or array_like
-        The first and the last exponent.
-    num : int
-        The number of elements.
-    endpoint : bool
-        Whether the power of `stop` is the last element.
-    base : number or array_like
-        What is raised to these powers.
-    dtype : dtype, str or type, optional
-        The element type; by default ``mat.settings.dtype``, ``complex128`` for complex numbers,
-        or as NumPy promotes those of arrays.
-    axis : int
-        Where the arguments have axes: the position of the new one.
-
-    Returns
-    -------
-    Mat
-        A vector, or a Mat with the axes of the arguments and the new one.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.logspace(0, 3, 4)
-    <Mat 4 A [1. 10. 100. 1000.]>
-    """
     few = _between(start, stop, num, bool(endpoint)) if dtype is None and not axis else None
     if few is not None and _is_moderate(base):
         with np.errstate(all="ignore"):
@@ -226,35 +203,11 @@ def logspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = 
                    base=_plain(base, "base"), axis=axis)
 
 
+@documented(_SPACED, numbers="numbers at equal ratios", ends="The ends of the interval, not 0",
+            last="`stop` itself", more="", device="", or_pair="",
+            example="geomspace(1, 8, 4)\n<Mat 4 A [1. 2. 4. 8.]>")
 def geomspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True,
               dtype: DTypeLike = None, axis: int = 0) -> Mat:
-    """Return numbers at equal ratios from `start` to `stop`.
-
-    Parameters
-    ----------
-    start, stop : number or array_like
-        The ends of the interval, not 0.
-    num : int
-        The number of elements.
-    endpoint : bool
-        Whether `stop` itself is the last element.
-    dtype : dtype, str or type, optional
-        The element type; by default ``mat.settings.dtype``, ``complex128`` for complex numbers,
-        or as NumPy promotes those of arrays.
-    axis : int
-        Where `start` or `stop` have axes: the position of the new one.
-
-    Returns
-    -------
-    Mat
-        A vector, or a Mat with the axes of `start` and `stop` and the new one.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.geomspace(1, 8, 4)
-    <Mat 4 A [1. 2. 4. 8.]>
-    """
     return _spaced(np.geomspace, (start, stop), num, dtype, endpoint=bool(endpoint), axis=axis)
 
 

@@ -276,35 +276,40 @@ def scal_numpy(np: Engine, alpha: Number, x: Array, n: int | None = None, incx: 
     write_elements(x, n, incx, x.dtype.type(alpha) * elements(x, n, incx))
 
 
+_MOVE = """{effect}, and return `y`.{more}
+
+Parameters
+----------
+x, y : Mat
+    Vectors of one dtype that BLAS knows and, unless `n` says otherwise, equally long; {written}
+    overwritten.
+n, incx, incy : int, optional
+    Number of elements to use and steps between them, as for `axpy`.
+
+Returns
+-------
+Mat
+    `y`.
+
+Notes
+-----
+BLAS ?{routine}.
+
+Examples
+--------
+>>> import mat
+>>> {example}
+"""
+
+
 @op(by_form=True)
+@documented(_MOVE, effect="Copy the elements of `x` to `y`, whatever the shapes", more="""
+
+Unlike ``y[...] = x`` it converts no dtype and broadcasts nothing.""", written="`y` is",
+            routine="COPY", example="""\
+mat.blas.copy(mat.arange(4.0), mat.zeros(2, 2))
+<Mat 2x2 F [[0. 1.] [2. 3.]]>""")
 def copy(x: Input, y: Output, *, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
-    """Copy the elements of `x` to `y`, whatever the shapes, and return `y`.
-
-    Unlike ``y[...] = x`` it converts no dtype and broadcasts nothing.
-
-    Parameters
-    ----------
-    x, y : Mat
-        Vectors of one dtype that BLAS knows and, unless `n` says otherwise, equally long; `y` is
-        overwritten.
-    n, incx, incy : int, optional
-        Number of elements to use and steps between them, as for `axpy`.
-
-    Returns
-    -------
-    Mat
-        `y`.
-
-    Notes
-    -----
-    BLAS ?COPY.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.blas.copy(mat.arange(4.0), mat.zeros(2, 2))
-    <Mat 2x2 F [[0. 1.] [2. 3.]]>
-    """
     check_pair(x, y, n, incx, incy, "copy")
 
 
@@ -336,33 +341,12 @@ def copy_numpy(np: Engine, x: Array, y: Array, n: int | None = None, incx: int =
 
 
 @op(by_form=True)
+@documented(_MOVE, effect="Exchange the elements of `x` and `y`", more="", written="both are",
+            routine="SWAP", example="""\
+x, y = mat.zeros(2), mat.ones(2)
+>>> mat.swap(x, y), x
+(<Mat 2 F [0. 0.]>, <Mat 2 F [1. 1.]>)""")
 def swap(x: InOut, y: InOut, *, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
-    """Exchange the elements of `x` and `y`, and return `y`.
-
-    Parameters
-    ----------
-    x, y : Mat
-        Vectors of one dtype that BLAS knows and, unless `n` says otherwise, equally long; both are
-        overwritten.
-    n, incx, incy : int, optional
-        Number of elements to use and steps between them, as for `axpy`.
-
-    Returns
-    -------
-    Mat
-        `y`.
-
-    Notes
-    -----
-    BLAS ?SWAP.
-
-    Examples
-    --------
-    >>> import mat
-    >>> x, y = mat.zeros(2), mat.ones(2)
-    >>> mat.swap(x, y), x
-    (<Mat 2 F [0. 0.]>, <Mat 2 F [1. 1.]>)
-    """
     check_pair(x, y, n, incx, incy, "swap")
 
 

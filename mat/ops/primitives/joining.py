@@ -30,6 +30,7 @@ from ...support.types import (
     Function,
     Keywords,
 )
+from ...support.unbound import documented
 from ..engine.functions import check_is_mat
 from ..engine.operands import as_mat, as_mats, is_of_others, numpy_gives
 from ..engine.operation import Input, Output, op
@@ -211,43 +212,49 @@ def _copy_there(parts: list[Any], target: Any, k: int, stacks: bool) -> None:
         start = stop
 
 
+_DOC = """Return the Mats {sequence}, in the dtype that they promote to.
+
+Parameters
+----------
+arrays : iterable of Mat, array or sequence
+    At least one; {shapes}.
+axis : {axis}
+out : Mat, optional
+    Is overwritten with the result, converted to its dtype.
+dtype : dtype, optional
+    That of the result, instead of `out`.
+casting : {{"no", "equiv", "safe", "same_kind", "unsafe"}}
+    Which conversions to it are allowed, as ``numpy.can_cast`` has it.
+
+Returns
+-------
+Mat
+    `out`, or a new Mat.
+
+Raises
+------
+ShapeError
+    If there is no Mat, or the shapes {differ}, or `out` has another shape than the result.
+DTypeError
+    If one is not a Mat, or the dtypes do not promote, or `out` cannot take the result.
+AliasError
+    If `out` overlaps one of them.
+
+Examples
+--------
+>>> import mat
+>>> mat.{example}
+"""
+
+
+@documented(_DOC, sequence="one after another along an axis",
+            shapes="their shapes agree but on `axis`", differ="do not agree", axis="""\
+int, optional
+    The axis along which they are joined; None for all elements in row-major order.""", example="""\
+concat([mat.zeros(1, 2), mat.ones(2, 2)])
+<Mat 3x2 A [[0. 0.] [1. 1.] [1. 1.]]>""")
 def concat(arrays: Iterable[ArrayLike], axis: int | None = 0, out: Mat | None = None, *,
            dtype: DTypeLike = None, casting: str = "same_kind") -> Mat:
-    """Return the Mats one after another along an axis, in the dtype that they promote to.
-
-    Parameters
-    ----------
-    arrays : iterable of Mat, array or sequence
-        At least one; their shapes agree but on `axis`.
-    axis : int, optional
-        The axis along which they are joined; None for all elements in row-major order.
-    out : Mat, optional
-        Is overwritten with the result, converted to its dtype.
-    dtype : dtype, optional
-        That of the result, instead of `out`.
-    casting : {"no", "equiv", "safe", "same_kind", "unsafe"}
-        Which conversions to it are allowed, as ``numpy.can_cast`` has it.
-
-    Returns
-    -------
-    Mat
-        `out`, or a new Mat.
-
-    Raises
-    ------
-    ShapeError
-        If there is no Mat, or the shapes do not agree, or `out` has another shape than the result.
-    DTypeError
-        If one is not a Mat, or the dtypes do not promote, or `out` cannot take the result.
-    AliasError
-        If `out` overlaps one of them.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.concat([mat.zeros(1, 2), mat.ones(2, 2)])
-    <Mat 3x2 A [[0. 0.] [1. 1.] [1. 1.]]>
-    """
     if out is None and dtype is None and casting == "same_kind":
         made = joined(arrays, axis)
         if made is not None:
@@ -396,43 +403,11 @@ def converted(name: str, parts: list[Mat], out: Mat | None, dtype: DTypeLike,
 _can_cast: Function = np.can_cast
 
 
+@documented(_DOC, sequence="along a new axis", shapes="all of one shape", differ="differ",
+            axis="int\n    The position of the new axis in the result.",
+            example="stack([mat.zeros(2), mat.ones(2)], axis=1)\n<Mat 2x2 A [[0. 1.] [0. 1.]]>")
 def stack(arrays: Iterable[ArrayLike], axis: int = 0, out: Mat | None = None, *,
           dtype: DTypeLike = None, casting: str = "same_kind") -> Mat:
-    """Return the Mats along a new axis.
-
-    Parameters
-    ----------
-    arrays : iterable of Mat, array or sequence
-        At least one; all of one shape.
-    axis : int
-        The position of the new axis in the result.
-    out : Mat, optional
-        Is overwritten with the result, converted to its dtype.
-    dtype : dtype, optional
-        That of the result, instead of `out`.
-    casting : {"no", "equiv", "safe", "same_kind", "unsafe"}
-        Which conversions to it are allowed, as ``numpy.can_cast`` has it.
-
-    Returns
-    -------
-    Mat
-        `out`, or a new Mat, of the dtype that they promote to.
-
-    Raises
-    ------
-    ShapeError
-        If there is no Mat, or the shapes differ, or `out` has another shape than the result.
-    DTypeError
-        If one is not a Mat, or the dtypes do not promote, or `out` cannot take the result.
-    AliasError
-        If `out` overlaps one of them.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.stack([mat.zeros(2), mat.ones(2)], axis=1)
-    <Mat 2x2 A [[0. 1.] [0. 1.]]>
-    """
     if out is None and dtype is None and casting == "same_kind":
         made = stacked(arrays, axis)
         if made is not None:

@@ -16,42 +16,46 @@ from ..engine.operation import Accumulated, Input, Op, Output, Scalar, op
 from ..tiles.overlap import apart, check_disjoint, one_by_one
 from ..tiles.tile import by_elements, over
 
+_FUSED = """Compute ``{result} <- {formula} + beta * {result}``, {each}, and return `{result}`.
+
+Parameters
+----------
+alpha, beta : number
+    Factors, converted to the dtype of the Mats; where `beta` is 0, `{result}` is not read.
+{operands}
+{result} : Mat
+    Is overwritten.
+
+Returns
+-------
+Mat
+    `{result}`.
+
+Raises
+------
+ShapeError
+    If {differ}.
+DTypeError
+    If the dtypes differ, or a Mat of integers is scaled by other numbers.
+
+Notes
+-----
+Source: MGL-MAT's ``{source}!``.
+
+Examples
+--------
+>>> import mat
+>>> mat.{example}
+"""
+
 
 @op(by_form=True)
+@documented(_FUSED, formula="alpha * a * b", result="c", source="geem", each="element by element",
+            operands="a, b : Mat\n    Operands, of the shape and dtype of `c`.",
+            differ="the shapes differ", example="""\
+geem(2, mat.full(3, 3.0), mat.full(3, 4.0), 1, mat.ones(3))
+<Mat 3 F [25. 25. 25.]>""")
 def geem(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated) -> None:
-    """Compute ``c <- alpha * a * b + beta * c``, element by element, and return `c`.
-
-    Parameters
-    ----------
-    alpha, beta : number
-        Factors, converted to the dtype of the Mats; where `beta` is 0, `c` is not read.
-    a, b : Mat
-        Operands, of the shape and dtype of `c`.
-    c : Mat
-        Is overwritten.
-
-    Returns
-    -------
-    Mat
-        `c`.
-
-    Raises
-    ------
-    ShapeError
-        If the shapes differ.
-    DTypeError
-        If the dtypes differ, or a Mat of integers is scaled by other numbers.
-
-    Notes
-    -----
-    Source: MGL-MAT's ``geem!``.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.geem(2, mat.full(3, 3.0), mat.full(3, 4.0), 1, mat.ones(3))
-    <Mat 3 F [25. 25. 25.]>
-    """
     same_shape(a, b, c)
     check_factors(c, alpha, beta)
 
@@ -70,42 +74,16 @@ def geem_numpy(np: Engine, alpha: Number, a: Array, b: Array, beta: Number, c: A
 
 
 @op(by_form=True)
+@documented(_FUSED, formula="alpha * a * X", result="b", source="geerv", operands="""\
+a : Mat
+    Matrix, of the shape and dtype of `b`.
+x : Mat
+    Vector with as many elements as `a` has columns.""", each="every row of X being `x`",
+            differ="`a` and `b` are not matrices of one shape, or `x` is not as long as their rows",
+            example="""\
+geerv(1, mat.ones(2, 3), mat.arange(3.0), 0, mat.empty(2, 3))
+<Mat 2x3 F [[0. 1. 2.] [0. 1. 2.]]>""")
 def geerv(alpha: Scalar, a: Input, x: Input, beta: Scalar, b: Accumulated) -> None:
-    """Compute ``b <- alpha * a * X + beta * b``, every row of X being `x`, and return `b`.
-
-    Parameters
-    ----------
-    alpha, beta : number
-        Factors, converted to the dtype of the Mats; where `beta` is 0, `b` is not read.
-    a : Mat
-        Matrix, of the shape and dtype of `b`.
-    x : Mat
-        Vector with as many elements as `a` has columns.
-    b : Mat
-        Is overwritten.
-
-    Returns
-    -------
-    Mat
-        `b`.
-
-    Raises
-    ------
-    ShapeError
-        If `a` and `b` are not matrices of one shape, or `x` is not as long as their rows.
-    DTypeError
-        If the dtypes differ, or a Mat of integers is scaled by other numbers.
-
-    Notes
-    -----
-    Source: MGL-MAT's ``geerv!``.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.geerv(1, mat.ones(2, 3), mat.arange(3.0), 0, mat.empty(2, 3))
-    <Mat 2x3 F [[0. 1. 2.] [0. 1. 2.]]>
-    """
     same_shape(a, b)
     same_dtype(a, x)
     if a.ndim != 2 or x.size != a.shape[1]:
@@ -133,40 +111,12 @@ geerv.on("array")(lambda np, alpha, a, x, beta, b: accumulate(
 
 
 @op(by_form=True)
+@documented(_FUSED, formula="alpha * sign(a)", result="b", source="add-sign",
+            operands="a : Mat\n    Operand, of the shape and dtype of `b`.",
+            each="element by element", differ="the shapes differ", example="""\
+add_sign(2, mat.array([-3.0, 0, 5]), 1, mat.ones(3))
+<Mat 3 F [-1. 1. 3.]>""")
 def add_sign(alpha: Scalar, a: Input, beta: Scalar, b: Accumulated) -> None:
-    """Compute ``b <- alpha * sign(a) + beta * b``, element by element, and return `b`.
-
-    Parameters
-    ----------
-    alpha, beta : number
-        Factors, converted to the dtype of the Mats; where `beta` is 0, `b` is not read.
-    a : Mat
-        Operand, of the shape and dtype of `b`.
-    b : Mat
-        Is overwritten.
-
-    Returns
-    -------
-    Mat
-        `b`.
-
-    Raises
-    ------
-    ShapeError
-        If the shapes differ.
-    DTypeError
-        If the dtypes differ, or a Mat of integers is scaled by other numbers.
-
-    Notes
-    -----
-    Source: MGL-MAT's ``add-sign!``.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.add_sign(2, mat.array([-3.0, 0, 5]), 1, mat.ones(3))
-    <Mat 3 F [-1. 1. 3.]>
-    """
     same_shape(a, b)
     check_factors(b, alpha, beta)
 
