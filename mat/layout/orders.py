@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from ..errors import SettingError
@@ -43,6 +44,64 @@ def like(layout: Layout, order: Order) -> Layout:
     return like_other(layout.shape, layout, order)
 
 
+def in_order_of_axes(shape: Ints, axes: Ints) -> Layout:
+    """Return the layout of `shape` without gaps whose loop is slowest along the first of `axes`."""
+    steps = dict(zip(axes, packed_strides(tuple([shape[k] for k in axes])), strict=True))
+    return Layout(shape, tuple([steps[k] for k in range(len(shape))]), 0)
+
+
+def axes_of_steps(layout: Layout) -> Ints:
+    """Return the axes, those with the longest steps first."""
+    return tuple(sorted(range(len(layout.shape)), key=lambda k: -abs(layout.strides[k])))
+
+
+def is_gapless(layout: Layout) -> bool:
+    """Return whether the elements are adjacent in memory, in whichever order of the axes."""
+    found = in_order_of_axes(layout.shape, axes_of_steps(layout)).strides
+    return all(n == 1 or s == wanted
+               for n, s, wanted in zip(layout.shape, layout.strides, found, strict=True))
+
+
+def with_axes(layout: Layout, axes: Ints) -> Layout:
+    """Return the view with permuted axes of a layout that broadcasts to so many."""
+    more = len(axes) - len(layout.shape)
+    shape, strides = (1,) * more + layout.shape, (0,) * more + layout.strides
+    return Layout(tuple([shape[k] for k in axes]), tuple([strides[k] for k in axes]),
+                  layout.displacement)
+
+
+def of_result(shape: Ints, operands: Sequence[Layout]) -> Layout:
+    """Return the layout without gaps of the result of operands that broadcast to `shape`: its
+    elements are in memory in the order of theirs, or by rows where their orders differ.
+    """
+    if all(x.descends() for x in operands):
+        return packed(shape)
+    return in_order_of_axes(shape, axes_of_loop(len(shape), operands))
+
+
+def axes_of_loop(count: int, operands: Sequence[Layout]) -> Ints:
+    """Return the axes, the slowest first, of NumPy's loop over operands that broadcast to `count`
+    axes. Steps of 0 and those along axes of one element do not count.
+    """
+    fastest: list[int] = []
+    steps = [_steps(count, x) for x in operands]
+    for k in reversed(range(count)):
+        place = len(fastest)
+        for i in reversed(range(place)):
+            both = [(s[k], s[fastest[i]]) for s in steps if s[k] and s[fastest[i]]]
+            if any(other <= step for step, other in both):
+                break
+            place = i if both else place
+        fastest.insert(place, k)
+    return tuple(reversed(fastest))
+
+
+def _steps(count: int, layout: Layout) -> list[int]:
+    """Return the lengths of the steps along `count` axes, 0 where that of the memory is none."""
+    own = [abs(s) if n != 1 else 0 for n, s in zip(layout.shape, layout.strides, strict=True)]
+    return [0] * (count - len(own)) + own
+
+
 def like_other(shape: Ints, layout: Layout, order: Order) -> Layout:
     """Return a layout of `shape` without gaps, whose axes have the order of those of `layout`."""
     if order == "C" or (order != "F" and layout.contiguous):
@@ -51,9 +110,7 @@ def like_other(shape: Ints, layout: Layout, order: Order) -> Layout:
         return in_order(shape, "F" if order == "F" or layout.is_by_columns() else "C")
     if layout.descends():
         return in_order(shape, "C")
-    axes = sorted(range(len(shape)), key=lambda k: -abs(layout.strides[k]))
-    strides = dict(zip(axes, packed_strides(tuple(shape[k] for k in axes)), strict=True))
-    return Layout(shape, tuple(strides[k] for k in range(len(axes))), 0)
+    return in_order_of_axes(shape, axes_of_steps(layout))
 
 
 def only_by_columns(layout: Layout) -> bool:

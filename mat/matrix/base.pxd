@@ -28,7 +28,7 @@ cdef class Form:
     cdef readonly tuple shape, strides
     cdef readonly Py_ssize_t size, itemsize
     cdef readonly object dtype, lowest, highest
-    cdef readonly bint whole, writable
+    cdef readonly bint whole, writable, gapless
     cdef readonly Layout layout
     @cython.locals(storage=Storage)
     cdef Storage new_storage(self, object fill_value)

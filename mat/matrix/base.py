@@ -22,6 +22,7 @@ from ..core.registry import Facet, Handle, facet_named, facets, host
 from ..core.runs import Runs, element_runs
 from ..errors import AliasError, ConflictError, DirectionError, DTypeError, UninitialisedError
 from ..facets import ARRAY
+from ..layout.orders import is_gapless
 from ..layout.shapes import Ints, check_extent
 from ..layout.strided import Layout, packed
 from ..support.dtypes import ELEMENT_TYPES, EXTENSIONS, plain_integers
@@ -61,7 +62,11 @@ class Form:
         self.lowest, self.highest = plain_integers(dtype)
         self.whole: bool = whole  # all of the storage is visible
         self.writable: bool = writable
-        self.layout: Layout = packed(layout.shape)
+        # it sees all of the storage, from its first element on
+        self.gapless: bool = whole and (layout.contiguous or is_gapless(layout))
+        # of a new Mat
+        self.layout: Layout = (Layout(layout.shape, layout.strides, 0)
+                               if self.gapless and not layout.contiguous else packed(layout.shape))
 
     def new(self, device_enabled: bool, fill_value: Number | None) -> Any:
         """Return a Mat of this form, that of a whole storage; None: of arbitrary elements."""
@@ -99,7 +104,7 @@ def is_numpys(dtype: DType) -> bool:
 
 
 def form_of_result(shape: Ints, dtype: DType) -> Form:
-    """Return the form of a new Mat."""
+    """Return the form of a new Mat that is stored by rows."""
     if not is_numpys(dtype):
         return _form_in(_RESULTS, (shape, dtype), shape, dtype)
     number = _blocks.number_of(dtype)
@@ -109,6 +114,12 @@ def form_of_result(shape: Ints, dtype: DType) -> Form:
         last = _LAST[place] = _form_in(_TABLES[number], shape, shape, dtype)
     found: Form = last
     return found
+
+
+def form_of_layout(layout: Layout, dtype: DType) -> Form:
+    """Return the form of a new Mat with a layout without gaps."""
+    return (form_of_result(layout.shape, dtype) if layout.contiguous
+            else _form(layout, dtype, True, True))
 
 
 def form_of_floats(shape: object) -> Form | None:

@@ -75,7 +75,8 @@ def packed_copy(view: Mat) -> Mat | None:
         return None
     view._locate()
     like = form
-    if not (form.whole and form.writable and form.strides == form.layout.strides):
+    if not (form.whole and form.writable and packed
+            and form.strides == form.layout.strides):
         like = form_of_result(form.shape, form.dtype)
     target: Mat = like.new(view.device_enabled, None)
     # no code of Python may run from here on, so that no Mat changes meanwhile

@@ -127,18 +127,21 @@ class Program(Reductions):
                 near = ~finite | np.isclose(found, array, rtol=1e-2 if short else 1e-4,
                                             atol=1e-2 + (1e-2 if short else 1e-5) * float(largest))
             assert near.all(), (found[~near], array[~near])
-            array = found.copy()
+            array = array.copy("K")
+            array[...] = found
         return result, expected, array
 
     def ordered_as(self, x, a):
-        """Return a, or a copy in the order of x, where a is new: NumPy's results have the order of
-        operands, most of ours are row-major. Else NumPy's `(x.T + 1).T.reshape(-1)` would be a
-        view.
+        """Return a, or a copy in the order of x, where a is new: NumPy's results of reductions,
+        joins and sorts have the order of operands, ours are row-major. Else what `reshape(-1)`
+        returns of them would be a view in one world only.
         """
-        if a.flags.c_contiguous or not x.is_contiguous or any(
+        if a.flags.c_contiguous == x.is_contiguous or any(
                 np.may_share_memory(a, v[2]) for v in self.values):
             return a
-        return np.ascontiguousarray(a)
+        found = np.empty_like(np.asarray(x), a.dtype)
+        found[...] = a
+        return found
 
     # Statements
 

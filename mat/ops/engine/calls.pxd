@@ -66,7 +66,6 @@ cdef class Calls(Operation):
     cdef object of_operands(self, tuple given, Py_ssize_t first, object out)
     @cython.locals(node=PlanNode, plan=Plan, form=Form, out=MatBase)
     cdef object make(self, tuple args)
-    cdef object make_transposed(self, tuple args)
     @cython.locals(node=PlanNode)
     cpdef object new_into(self, MatBase out, tuple args)
     @cython.locals(rule=Deferral)

@@ -294,8 +294,6 @@ class Calls(Operation):
         if node is None or node.result_form is None:
             return self.call_new(args)
         form, plan = node.result_form, node.plan
-        if plan is not None and plan.transposes and not _in_use and not _observers:
-            return self.make_transposed(args)
         out = form.new(self.device_enabled(args), None)
         if _observers:
             return self.call_into(out, args)
@@ -308,12 +306,6 @@ class Calls(Operation):
                 or (plan.by_copies and plan.call_with_copies(args, out))):
             return out
         return self.call_into(out, args)
-
-    def make_transposed(self, args: Arguments) -> Operand:
-        """Return the result for operands that are stored by columns, by way of their transposes."""
-        kind = _maker.kind
-        found: Any = self.make(tuple([x.T if type(x) is kind else x for x in args]))
-        return found.T.copy()
 
     def new_into(self, out: MatBase, args: Arguments) -> Operand:
         """Carry out the operation into the new Mat `out`, of a shape that other operands do not

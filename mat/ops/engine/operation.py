@@ -21,9 +21,10 @@ from ...core.observers import OBSERVERS
 from ...core.registry import Facet, facet_named
 from ...devices.device import CPU, Device
 from ...errors import DTypeError, OutOfDeviceMemory
+from ...layout.orders import of_result
 from ...layout.shapes import Ints
-from ...layout.strided import Layout
-from ...matrix.base import MatBase, form_of_result
+from ...layout.strided import Layout, packed
+from ...matrix.base import MatBase, form_of_layout, form_of_result
 from ...matrix.mat import Mat
 from ...matrix.methods import bind
 from ...matrix.with_facets import with_facets
@@ -316,13 +317,15 @@ class Op(Declaration):
             args = self.adapt(args)
         now = _as_now(args)
         shape, dtype = self.result_of(*now)
-        like = next(args[k] for k in self.others if isinstance(args[k], Mat))
-        out = form_of_result(shape, dtype).new(like.device_enabled, None)
+        mats = [now[k] for k in self.others if isinstance(now[k], Mat)]
+        layout = of_result(shape, [x.layout for x in mats]) if self.of_elements else packed(shape)
+        form = form_of_layout(layout, dtype)
+        out = form.new(mats[0].device_enabled, None)
         result = self.call_into(out, args)
         if self.by_form:
             given = (*now[:self.main], out, *now[self.main + 1:])
             node = self.walk(self.root, given, NO_KEYWORDS, False)
-            self.remember(self.new_root, now, None, None if node is None else node.plan, out.form)
+            self.remember(self.new_root, now, None, None if node is None else node.plan, form)
         return result
 
     def fits(self, out: MatBase, args: Arguments) -> bool:

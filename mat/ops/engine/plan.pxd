@@ -34,7 +34,7 @@ cdef class Plan:
     cdef readonly int result
     cdef public int joins
     cdef public bint quiet, keywords, armed, at_once, by_ufunc, by_copies, of_device, lent
-    cdef public bint through_array, transposes
+    cdef public bint through_array
     cdef readonly KernelCall kernel
     cpdef object run(self, tuple args, dict kwargs)
     cdef bint call_at_once(self, tuple args, MatBase out) except -1

@@ -92,7 +92,6 @@ class Plan:
         self.at_once: bool = False  # and under the GIL, since it is so short
         self.by_ufunc: bool = False  # it is a ufunc, for so few elements that it keeps the GIL
         self.by_copies: bool = False  # it is to be given copies of a few elements
-        self.transposes: bool = False  # its operands are stored by columns
         self.of_device: bool = False  # the kernel is a device's
         self.lent: bool = False  # the host's implementation of a user's operation stands in
         # operands are arrays, which are made when they are accessed

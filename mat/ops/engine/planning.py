@@ -16,7 +16,6 @@ from ...cpu.kernel import CpuKernel
 from ...devices.device import CPU, Device
 from ...errors import DTypeError
 from ...facets import ARRAY
-from ...layout.orders import only_by_columns
 from ...layout.strided import Layout
 from ...matrix.exports import MOST_AT_ONCE
 from ...matrix.mat import Mat
@@ -26,7 +25,6 @@ from .declaration import Declaration
 from .plan import ACCESSED, NUMBER, REPEATED, Plan, PlannedOperand
 
 FEW = 500  # elements for which ufuncs keep the GIL
-LEAST_TRANSPOSED = 1 << 12  # elements by columns for which a result is computed by columns, too
 PREFERENCE = ("foreign", "array")  # the order in which facets of the host are tried
 DEVICES = frozenset(("cuda",))  # names of facets that are known before there is a device
 
@@ -127,21 +125,7 @@ def make_plan(operation: Declaration, implementation: Implementation, args: Argu
     if isinstance(kernel, CpuKernel) and facet.presents is ForeignArray:
         plan.arm(kernel, operation.at_numbers, any(
             operand.form is not None and operand.form.dtype.kind == "c" for operand in operands))
-    plan.transposes = operation.of_elements and _are_by_columns(operation, plan, args)
     return plan
-
-
-def _are_by_columns(operation: Any, plan: Plan, args: Arguments) -> bool:
-    """Return whether to compute on the transposes of the operands, if all are stored by columns,
-    and to copy the new result by rows, instead of reading rows that are apart.
-    """
-    out = args[plan.result] if plan.result >= 0 else None
-    if out is None or out.layout.size < LEAST_TRANSPOSED:
-        return False
-    read = [args[operand.position] for operand in plan.accesses if operand.position != plan.result]
-    # a user's operation may count places
-    return bool(read) and operation.__module__.startswith("mat.") and all(
-        x.layout.shape == out.layout.shape and only_by_columns(x.layout) for x in read)
 
 
 def _is_only_of_host(operation: Any) -> bool:

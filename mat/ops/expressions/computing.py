@@ -14,6 +14,7 @@ from ...core.pending import DEFERRALS
 from ...devices.device import use_device
 from ...devices.in_use import CPU, Device, devices_in_use, in_use, used
 from ...errors import OutOfDeviceMemory
+from ...layout.orders import axes_of_steps
 from ...layout.shapes import Ints
 from ...matrix.base import MAKER
 from ...matrix.mat import Mat
@@ -242,6 +243,12 @@ def compute_alike(nodes: list[Node]) -> None:
         one = Pass(nodes)
     if not one.order:
         return
+    results = [] if one.is_by_rows() else [n for n in one.order if n.wanted() is not None]
+    # kernels take the elements of all of them in one order
+    if len({axes_of_steps(n.form.layout) for n in results}) > 1:
+        for node in sorted(results, key=number_of):
+            compute_alike([node])
+        return
     if len(one.order) <= MOST_NODES:
         run_within(one, nodes)
         return
@@ -363,6 +370,8 @@ class Passes(Expressions):
                     or rest[0].form.shape != passes[0].shape()):
                 return False
             last.choose_targets()
+            if not all(view.layout.contiguous for view in last.targets.values()):
+                return False
         rows = RowPrograms()
         for one in passes:
             rows.add(one.program(), (*one.operands, *one.outs))

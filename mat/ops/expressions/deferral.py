@@ -216,7 +216,7 @@ def defer_elements(operation: Any, device: Device, args: Arguments, out: Mat,
 def defer(operation: Any, args: Arguments, out: Mat, block: Statements) -> bool:
     """Make an operation's result pending; return False if others see the elements."""
     form = out._find_form() if out.known_form is None else out.known_form
-    if not (form.whole and out.layout.contiguous):
+    if not form.gapless:
         return False
     value = value_of(out)
     if value is None and (not is_new(out) or reads_its_storage(operation, args, out)):
@@ -317,8 +317,8 @@ def defer_rows(operation: Any, device: Device, args: Arguments, out: Mat,
         if value is None:
             if not (x.form.whole and x.layout.contiguous):  # others are added in another order
                 return False
-        elif x.form is not value.form or value.device is not None or (
-                not has_shape_of_operands(value)):
+        elif x.form is not value.form or value.device is not None or not (
+                x.layout.contiguous and has_shape_of_operands(value)):
             return False
         argument: Any = leaf_of(x) if value is None else value
         defer_for_rows(operation, device, (argument, *args[2:]), out, block)

@@ -79,6 +79,8 @@ def way_of(operation: Op, settings: Arguments, argument: Argument, out: Mat,
     if type(one) is Leaf:
         return IN_TILES if is_cut(device, one.view, out) else OF_ELEMENTS
     node = one
+    if not node.form.layout.contiguous:  # is added in the order of its elements in memory
+        return OF_ELEMENTS
     if device is CPU:
         nbytes = node.form.size * node.form.itemsize
         if nbytes >= file_pages.LEAST_LARGE and (spills(nbytes) or node.in_place):

@@ -31,7 +31,7 @@ def can_wait_in_place(out: Mat) -> bool:
     pages = getattr(storage, "pages", None)
     if pages is None or not storage.writable or storage.adopted is not host():
         return False
-    if not out.form.whole or out.layout.strides != out.form.layout.strides:
+    if not out.form.whole or not out.layout.contiguous:
         return False
     if (storage.accesses or storage.keeps_any or storage.async_copies
             or storage.torn_error(out) is not None):

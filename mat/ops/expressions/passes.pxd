@@ -53,6 +53,8 @@ cdef class Pass:
     cpdef set read_outside(self)
     @cython.locals(node=Node, leaf=Leaf, j=int)
     cdef bint reads_after(self, int k, Leaf old) except -1
+    @cython.locals(node=Node)
+    cpdef bint is_by_rows(self) except -1
     @cython.locals(node=Node, at=PlanNode)
     cpdef object program(self)
     @cython.locals(code=int)

@@ -12,6 +12,7 @@ from ...core.observers import OBSERVERS, PASSES
 from ...core.pending import DEFERRALS
 from ...core.source_line import line_of
 from ...devices.in_use import CPU, in_use
+from ...layout.orders import axes_of_steps, with_axes
 from ...layout.shapes import Ints
 from ...matrix.base import MAKER
 from ...matrix.mat import Mat
@@ -187,7 +188,7 @@ class Pass:
         mat = mat_of(node)
         if mat is None:
             return None
-        if not (mat.form.whole and mat.layout.contiguous and viewers(mat) == ALONE):
+        if not (mat.form.gapless and viewers(mat) == ALONE):
             return None
         leaves = readers_of(old.view)
         if not is_plain(old.view) or viewers(old.view) != ALONE - 1 + len(leaves):
@@ -228,6 +229,13 @@ class Pass:
                     if leaf.view.storage is old.view.storage:
                         return True
         return False
+
+    def is_by_rows(self) -> bool:
+        """Return whether the values of all nodes are stored by rows."""
+        for node in self.order:  # noqa: SIM110  # with types of C, as no generator
+            if not node.form.layout.contiguous:
+                return False
+        return True
 
     # The program
 
@@ -339,6 +347,8 @@ class Pass:
             return  # other threads have dropped all that was wanted
         program = self.program()
         values = (*self.operands, *(self.outs if self.folds else self.targets.values()))
+        if not self.folds:
+            values = in_order_of_result(values)
         try:
             self.claim(_threads.current())
             if _observers:
@@ -373,6 +383,17 @@ class Pass:
     def interrupted(self) -> list[Node]:
         """Return the nodes whose passes were interrupted while they may have overwritten Mats."""
         return [node for node in self.order if node.overwritten is not None]
+
+
+def in_order_of_result(values: tuple[Operand, ...]) -> tuple[Operand, ...]:
+    """Return the operands of a program with their axes in the order in which those of the last one,
+    a result, are stored: kernels take elements by rows.
+    """
+    result: Any = values[len(values) - 1]
+    if result.layout.contiguous:
+        return values
+    axes = axes_of_steps(result.layout)
+    return tuple([x.over(with_axes(x.layout, axes)) if isinstance(x, Mat) else x for x in values])
 
 
 def run_at_once(program: Any, values: tuple[Operand, ...]) -> bool:

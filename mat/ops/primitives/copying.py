@@ -12,7 +12,7 @@ import numpy as np
 from ...core.compiled import BLOCKS, IN_USE
 from ...errors import DTypeError, RangeError
 from ...facets import FOREIGN
-from ...layout.orders import as_order, only_by_columns
+from ...layout.orders import as_order, axes_of_steps, only_by_columns
 from ...layout.shapes import Ints
 from ...layout.strided import Layout
 from ...matrix.base import form_of_result, is_numpys
@@ -62,21 +62,21 @@ def copy(self: Mat, order: str | None = "C") -> Mat:
     >>> mat.ones(2, 3).copy("F").strides
     (8, 16)
     """
-    if order == "C":
+    if order == "C" or (order == "K" and self.is_contiguous):
         return converted(self, self.element_type)
     return copied_in_order(self, as_order(order, "copy"), self.dtype)
 
 
 @method("__copy__")
 def shallow_copy(self: Mat) -> Mat:
-    """Return a copy: views share their elements, copies do not."""
-    return copy(self)
+    """Return a copy in the order of self: views share their elements, copies do not."""
+    return copy(self, "K")
 
 
 @method("__deepcopy__")
 def deep_copy(self: Mat, memo: object) -> Mat:
-    """Return a copy: elements are numbers, so that it is deep."""
-    return copy(self)
+    """Return a copy in the order of self: elements are numbers, so that it is deep."""
+    return copy(self, "K")
 
 
 def _with_same_values(x: Mat, kind: DType, order: str | None, copy: bool) -> Mat:
@@ -273,30 +273,8 @@ def axes_of_order(layout: Layout, order: str) -> Ints:
     if order == "F" or (order != "C" and only_by_columns(layout)):
         return tuple(reversed(axes))
     if order == "K" and not layout.contiguous:
-        return tuple(sorted(axes, key=lambda k: -abs(layout.strides[k])))
+        return axes_of_steps(layout)
     return tuple(axes)
-
-
-def axes_of_loop(layout: Layout, order: str) -> Ints:
-    """Return the axes, the slowest first, of NumPy's loop that copies elements to a vector by
-    `order`.
-
-    That differs from `axes_of_order` where steps are 0, which say nothing about the order.
-    """
-    if order != "K":
-        return axes_of_order(layout, order)
-    steps = [abs(s) if n != 1 else 0 for n, s in zip(layout.shape, layout.strides, strict=True)]
-    fastest: list[int] = []
-    for k in reversed(range(len(steps))):
-        place = len(fastest)
-        for i in reversed(range(len(fastest))):
-            other = steps[fastest[i]]
-            if steps[k] and other:
-                if other <= steps[k]:
-                    break
-                place = i
-        fastest.insert(place, k)
-    return tuple(reversed(fastest))
 
 
 def copied_in_order(x: Mat, order: str, dtype: DType) -> Mat:

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from ...errors import DTypeError, ShapeError
-from ...layout.orders import as_order, only_by_columns
+from ...layout.orders import as_order, axes_of_loop, only_by_columns
 from ...layout.shapes import Ints, lengths_for
 from ...layout.strided import Layout
 from ...matrix.mat import Mat, new_like
@@ -23,7 +23,7 @@ from ..engine.operands import as_mat, is_foreign, numpy_gives
 from ..engine.operation import Input, note_packed, number_op
 from ..tiles.overlap import check_disjoint
 from ..tiles.tile import made_later
-from .copying import axes_of_loop, copy
+from .copying import axes_of_order, copy
 
 signatures = at_first_use("ops.tiles.signatures")
 
@@ -272,7 +272,9 @@ def _counted(x: Mat, order: str | None, name: str) -> Mat:
     if order == "F":
         return x.T
     now = x._as_now()
-    return now.permute(axes_of_loop(now.layout, as_order(order, name)))
+    letter = as_order(order, name)
+    return now.permute(axes_of_loop(now.ndim, [now.layout]) if letter == "K"
+                       else axes_of_order(now.layout, letter))
 
 
 @method("_flatten_any")

@@ -1,0 +1,86 @@
+"""The order in memory of results of functions of elements, beside NumPy's: that of the operands."""
+
+import itertools
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mat
+
+WHERE = {"host": nullcontext, "fused": mat.fused,
+         "emulated": lambda: mat.use_device("emulated")}
+FUNCTIONS = {
+    "negative": lambda m, x, y: -x, "number": lambda m, x, y: x * 2, "add": lambda m, x, y: x + y,
+    "compare": lambda m, x, y: x > y, "exp": lambda m, x, y: m.exp(x),
+    "where": lambda m, x, y: m.where(x > y, x, y), "clip": lambda m, x, y: m.clip(x, 0, y),
+    "cast": lambda m, x, y: x.astype("f4") + y, "chain": lambda m, x, y: (x + 1) * y - x,
+}
+
+
+def steps(x):
+    """Return the strides of axes with several elements: no other one is walked along."""
+    return [s for n, s in zip(x.shape, x.strides, strict=True) if n > 1]
+
+
+@st.composite
+def operands(draw):
+    """Draw two arrays that broadcast, with any order of axes, gaps and negative steps."""
+    shape = draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
+    return [draw(views(shape)), draw(views(shape))]
+
+
+@st.composite
+def views(draw, shape):
+    """Draw a view of an array that broadcasts to `shape`."""
+    own = [n if draw(st.booleans()) or n == 1 else draw(st.sampled_from([1, n])) for n in shape]
+    own = own[draw(st.integers(0, len(own) - 1)):]
+    axes = draw(st.permutations(range(len(own))))
+    gaps = draw(st.lists(st.sampled_from([1, 1, -1, 2]), min_size=len(own), max_size=len(own)))
+    whole = [own[k] * abs(gaps[k]) for k in axes]
+    a = np.arange(1.0, np.prod(whole) + 1).reshape(whole)
+    a = a.transpose([axes.index(k) for k in range(len(own))])
+    return a[tuple(slice(None, None, g) for g in gaps)]
+
+
+def as_view(a):
+    """Return a Mat of equal elements in the same places."""
+    return mat.from_numpy(a.copy("K") if a.flags.forc else a)
+
+
+@pytest.mark.parametrize("where", WHERE)
+@pytest.mark.parametrize("name", FUNCTIONS)
+@given(arrays=operands())
+def test_results_have_the_order_of_the_operands(name, where, arrays):
+    wanted = FUNCTIONS[name](np, *arrays)
+    mats = [as_view(a) for a in arrays]
+    with WHERE[where]():
+        found = FUNCTIONS[name](mat, *mats)
+    assert steps(found) == steps(wanted)
+    assert not found.is_view
+    np.testing.assert_allclose(found.to_numpy(), wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("where", WHERE)
+@pytest.mark.parametrize("axes", list(itertools.permutations(range(3))))
+def test_large_results(where, axes):
+    """They are pending in a fused block; views of them, reductions and updates are right."""
+    a = np.arange(60.0 * 50 * 40).reshape(60, 50, 40)
+    x = mat.array(a).transpose(axes)
+    b = a.transpose(axes)
+    with WHERE[where]():
+        y = x * 0.5 + 1
+        z = y - x  # of the same order
+        w = y + mat.ones(y.shape)  # by rows
+        total, top = z.sum(axis=1), (w * 2).max()
+        part = y[::2, 1:].T * 3
+        y += 1
+    one = b * 0.5 + 1
+    for found, wanted in [(z, one - b), (w, one + np.ones(one.shape)), (y, one + 1),
+                          (part, one[::2, 1:].T * 3)]:
+        assert steps(found) == steps(wanted)
+        np.testing.assert_allclose(found.to_numpy(), wanted)
+    np.testing.assert_allclose(total.to_numpy(), (one - b).sum(axis=1))
+    assert float(top) == ((one + 1) * 2).max()
