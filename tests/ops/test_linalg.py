@@ -64,6 +64,9 @@ def test_matmul_of_transposed_operands(rng, one, other):
     a, b = rng.standard_normal(one), rng.standard_normal(other)
     left = a.swapaxes(-1, -2) if a.ndim > 1 else a
     agree(mat.matmul(mat.array(a), mat.array(b), transpose_a=True, transpose_b=True), left @ b.T)
+    out = mat.full((left @ b.T).shape, np.nan)
+    assert mat.matmul(mat.array(a), mat.array(b), out, transpose_a=True, transpose_b=True) is out
+    agree(out, left @ b.T)
     agree(mat.matmul(mat.array(left), mat.array(b), transpose_b=True), left @ b.T)
     agree(mat.matmul(mat.array(a), mat.array(b.T), transpose_a=True), left @ b.T)
     agree(mat.matmul(mat.array(left), mat.array(b.T), transpose_a=np.bool_(False)), left @ b.T)

@@ -43,7 +43,7 @@ from ..engine.operation import Input, Output, named, op
 from ..tiles.overlap import apart_from, check_disjoint, overlap
 from ..tiles.tile import Tile
 from . import rowmajor
-from .blas_checks import TRANSPOSES, GemmParts, check_bool
+from .blas_checks import GemmParts, check_bool
 from .rowmajor import BlasEngine, do_nothing, fits_matrices, fits_operand
 
 THIN = 8  # multiplications for each element of a matrix in a product with a thin one
@@ -92,8 +92,8 @@ def check_gemm(a: Mat, b: Mat, alpha: Number, beta: Number, c: Mat) -> None:
                                  f"convert the operands with astype('float64')")
 
 
-def matmul_form(a: Mat, b: Mat, out: Mat, transpose_a: bool, transpose_b: bool) -> MatmulForm:
-    """Return the product ``out = op(a) op(b)`` by NumPy's rule for vectors and stacks."""
+def matmul_form(a: Mat, b: Mat, out: Mat) -> MatmulForm:
+    """Return the product ``out = a b`` by NumPy's rule for vectors and stacks."""
     a_is_matrix, b_is_matrix = a.ndim > 1, b.ndim > 1
     axes = a_is_matrix + b_is_matrix
     batch = out.shape[:out.ndim - axes]
@@ -104,9 +104,8 @@ def matmul_form(a: Mat, b: Mat, out: Mat, transpose_a: bool, transpose_b: bool) 
                            out.element_strides[-1] if b_is_matrix else 0,
                            out.element_strides[:len(batch)])
     sizes = GemmSizes(out.shape[-axes] if a_is_matrix else 1, out.shape[-1] if b_is_matrix else 1,
-                      a.shape[-2] if a_is_matrix and transpose_a else a.shape[-1])
-    return MatmulForm(sizes, left.transpose(a_is_matrix and transpose_a),
-                      right.transpose(b_is_matrix and transpose_b), result, batch)
+                      a.shape[-1])
+    return MatmulForm(sizes, left, right, result, batch)
 
 
 def batch_steps(x: Layout, matrix_axes: int, batch: Ints) -> Ints:
@@ -163,11 +162,6 @@ def multiply_add(np: Engine, alpha: Number, a: Array, b: Array, beta: Number, c:
 # The operation
 
 
-def _transposed(shape: Ints, transpose: bool) -> Ints:
-    """Return `shape` with its last two axes exchanged, if there are two."""
-    return (*shape[:-2], shape[-1], shape[-2]) if transpose and len(shape) > 1 else shape
-
-
 def product_shape(left: Ints, right: Ints) -> Ints:
     """Return the shape of the matrix product, by NumPy's rule."""
     if not left or not right:
@@ -186,10 +180,9 @@ def product_shape(left: Ints, right: Ints) -> Ints:
 
 
 @op(method="", by_form=True, name="matmul")
-def product(a: Input, b: Input, out: Output, *, transpose_a: bool = False,
-            transpose_b: bool = False) -> None:
-    """Compute ``out <- op(a) op(b)`` for all ranks and dtypes."""
-    shape = product_shape(_transposed(a.shape, transpose_a), _transposed(b.shape, transpose_b))
+def product(a: Input, b: Input, out: Output) -> None:
+    """Compute ``out <- a b`` for all ranks and dtypes."""
+    shape = product_shape(a.shape, b.shape)
     if out.shape != shape:
         raise ShapeError(f"matmul gives shape {shape}, out has {out.shape}")
     dtype = promoted("matmul", a.dtype, b.dtype)
@@ -202,11 +195,8 @@ product.result_of = lambda a, b, out: (product_shape(a.layout.shape, b.layout.sh
                                        promoted("matmul", a.element_type, b.element_type))
 
 
-@product.prepare("foreign", dtypes=compiled(CHARS), when=has_integer_matmul)
-def matmul_integer(cpu: Engine, a: Mat, b: Mat, out: Mat, transpose_a: bool = False,
-                   transpose_b: bool = False) -> Function:
-    form = matmul_form(a, b, out, transpose_a, transpose_b)
-    return cpu.prepare_integer_matmul(form).kernel(False)
+product.prepare("foreign", dtypes=compiled(CHARS), when=has_integer_matmul)(
+    lambda cpu, a, b, out: cpu.prepare_integer_matmul(matmul_form(a, b, out)).kernel(False))
 
 
 def _one_dtype(a: Mat, b: Mat, out: Mat) -> bool:
@@ -235,18 +225,14 @@ def _of_matrices(a: Mat, b: Mat, out: Mat) -> bool:
 @product.prepare("foreign", fits=fits_matrices, dtypes=compiled(BLAS), when=_of_matrices, pack=True)
 @product.prepare("foreign", fits=fits_matrices, dtypes=compiled(BLAS), when=_of_blas)
 @product.prepare("cuda", fits=fits_operand, dtypes=BLAS, when=_one_dtype, pack=True)
-def matmul_blas(blas: BlasEngine, a: Mat, b: Mat, out: Mat, transpose_a: bool = False,
-                transpose_b: bool = False) -> Function:
-    form = matmul_form(a, b, out, transpose_a, transpose_b)
+def matmul_blas(blas: BlasEngine, a: Mat, b: Mat, out: Mat) -> Function:
+    form = matmul_form(a, b, out)
     return rowmajor.prepare_matmul(blas, out.dtype.char, form) if out.size else do_nothing
 
 
-@product.prepare("cuda", dtypes=CHARS, when=lambda a, b, out: (
-    has_integer_matmul(a, b, out) and out.ndim <= DEVICE_AXES))
-def matmul_integer_cuda(cuda: Engine, a: Mat, b: Mat, out: Mat, transpose_a: bool = False,
-                        transpose_b: bool = False) -> Engine:
-    form = matmul_form(a, b, out, transpose_a, transpose_b)
-    return prepare_on_device(cuda, form)
+product.prepare("cuda", dtypes=CHARS, when=lambda a, b, out: (
+    has_integer_matmul(a, b, out) and out.ndim <= DEVICE_AXES))(
+    lambda cuda, a, b, out: prepare_on_device(cuda, matmul_form(a, b, out)))
 
 
 def prepare_on_device(cuda: Engine, form: MatmulForm) -> Engine:
@@ -260,21 +246,13 @@ def prepare_on_device(cuda: Engine, form: MatmulForm) -> Engine:
     return cuda.prepare_either(lambda: rowmajor.prepare_matmul(cuda, kind, form), kernel)
 
 
-@product.on("array")
-def matmul_numpy(np: Engine, a: Array, b: Array, out: Array, transpose_a: bool = False,
-                 transpose_b: bool = False) -> None:
-    left = np.swapaxes(a, -1, -2) if transpose_a and a.ndim > 1 else a
-    right = np.swapaxes(b, -1, -2) if transpose_b and b.ndim > 1 else b
-    multiply(np, left, right, out)
+product.on("array")(multiply)
 
 
 def _reads_once(args: Arguments, k: int) -> bool:
     """Return whether a product has few multiplications for each element of an operand."""
-    a, b, out = args
-    inner = a.shape[-1]
-    if a.ndim > 1:  # it may be transposed
-        inner = inner * a.shape[-2] // max(1, out.shape[-2 if b.ndim > 1 else -1])
-    return bool(out.size * inner <= THIN * args[k].size)
+    a, _, out = args
+    return bool(out.size * a.shape[-1] <= THIN * args[k].size)
 
 
 product.reads_once, product.once = True, _reads_once
@@ -284,16 +262,13 @@ product.reads_once, product.once = True, _reads_once
 def matmul_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
     """Cut the stacks between matrices, and matrices into blocks."""
     a, b, out = args
-    left = _view(a, kwargs.get("transpose_a", False))
-    right = _view(b, kwargs.get("transpose_b", False))
     if b.ndim == 1:
-        right, out = right[:, None], out[..., None]
+        b, out = b[:, None], out[..., None]
     if a.ndim == 1:
-        left, out = left[None], out[..., None, :]
-    inner = _can_add(a, b, out)
+        a, out = a[None], out[..., None, :]
     cuts = plugin("ops.tiles.cut_products")
     return cuts.stack_tiles(
-        cuts.MatrixProduct(left, right, out, None, _multiply, inner), budget)
+        cuts.MatrixProduct(a, b, out, None, _multiply, _can_add(a, b, out)), budget)
 
 
 def _can_add(a: Mat, b: Mat, out: Mat) -> bool:
@@ -368,13 +343,13 @@ def matmul(a: Operand, b: Operand, out: Mat | None = None, *, transpose_a: bool 
         check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
     if a.element_type != b.element_type and has_kernels(a, b):
         a, b = _alike(a, b)
-    if out is not None:
-        storage = check_is_mat(out).storage
-        if a.storage is storage or b.storage is storage:
-            a, b = (x.copy() if overlap(x, out) else x for x in (a, b))
-        product(a, b, out, **TRANSPOSES[transpose_a, transpose_b])
-        return out
-    return product.new((_view(a, transpose_a), _view(b, transpose_b), None))
+    a, b = _view(a, transpose_a), _view(b, transpose_b)
+    if out is None:
+        return product.new((a, b, None))
+    storage = check_is_mat(out).storage
+    if a.storage is storage or b.storage is storage:
+        a, b = (x.copy() if overlap(x, out) else x for x in (a, b))
+    return product(a, b, out)
 
 
 def _turned(x: Operand, transpose: bool) -> Operand:

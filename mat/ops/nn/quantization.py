@@ -183,14 +183,14 @@ def scaled_compiled(cpu: Engine, a: Mat, a_scales: Mat, b: Mat, b_scales: Mat,
     """Return the kernel that multiplies sums by their scales when it writes them."""
     steps = (a_scales.element_strides[-2] if a_scales.size > 1 else 0,
              b_scales.element_strides[-1] if b_scales.size > 1 else 0)
-    return cpu.prepare_scaled_matmul(matmul_form(a, b, out, False, False), *steps)
+    return cpu.prepare_scaled_matmul(matmul_form(a, b, out), *steps)
 
 
 @scaled.prepare("cuda", dtypes=MULTIPLIED + "f", when=lambda *mats: (
     mats[-1].layout.ndim <= DEVICE_AXES and mats[-1].layout.size > 0))
 def scaled_cuda(cuda: Engine, a: Mat, a_scales: Mat, b: Mat, b_scales: Mat, out: Mat) -> Engine:
     """Return scaled sums, of 8-bit floats by cuBLASLt if it has such products."""
-    form = matmul_form(a, b, out, False, False)
+    form = matmul_form(a, b, out)
     char, floats8 = _sums_of(a), a.element_type.char in FLOAT8
     long = char not in ("f", INT32)
     sums = form._replace(c=_packed(form, char) if long else form.c._replace(char=char))
@@ -237,7 +237,7 @@ def _through_halves(cuda: Engine, a: Mat, b: Mat, out: Mat) -> Engine:
     """Return a product of 8-bit floats as float16, exact and on all tensor cores."""
     copies = [_Halves(Layout(x.shape, packed_strides(x.shape), 0), HALF) for x in (a, b)]
     kernels = [cuda.prepare_convert(x, to) for x, to in zip((a, b), copies, strict=True)]
-    form = matmul_form(a, b, out, False, False)
+    form = matmul_form(a, b, out)
     one, other = (MatrixOperand("e", to.layout.strides[-2], to.layout.strides[-1],
                                 batch_steps(to.layout, 2, form.batch)) for to in copies)
     product = prepare_on_device(cuda, form._replace(a=one, b=other))
