@@ -72,11 +72,6 @@ class GemmParts(NamedTuple):
     ldb: int | None = None
     ldc: int | None = None
 
-    @property
-    def leading(self) -> tuple[int | None, int | None, int | None]:
-        """The leading dimensions of A, B and C."""
-        return self[3:]
-
     def sizes(self, a: Mat | Array, c: Mat | Array, transpose_a: bool) -> GemmSizes:
         """Return the lengths of the product; `ShapeError` if one is neither given nor implied."""
         return GemmSizes(_length("m", self.m, c, 0), _length("n", self.n, c, 1),

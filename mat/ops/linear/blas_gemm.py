@@ -7,10 +7,12 @@ transposed views as a flag. Element types that BLAS lacks are multiplied as ``ma
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
 
 from ...errors import ShapeError
-from ...layout.matrix_operand import GemmSizes, LeadingDimension, MatmulForm
-from ...layout.shapes import Ints
+from ...layout.matrix_operand import GemmForm, GemmSizes
 from ...layout.strided import Layout
 from ...matrix.mat import Mat
 from ...matrix.methods import bind
@@ -29,9 +31,8 @@ from .matmul import (
     check_gemm,
     cublas_kind,
     has_integer_matmul,
+    matmul_form,
     multiply_add,
-    prepare_integer_gemm,
-    stack_of,
 )
 from .rowmajor import (
     BlasEngine,
@@ -112,85 +113,21 @@ def _check_product(a: Mat, b: Mat, c: Mat, transpose_a: bool, transpose_b: bool)
         raise ShapeError(f"op(A) {m}x{k} times op(B) {j}x{n} does not fit C of shape {out}")
 
 
-def _leading(x: Mat, ld: int | None, transpose: bool = False) -> LeadingDimension:
-    """Return the leading dimension of `x`, and whether it is stored otherwise than op(x)."""
-    if ld is not None:
-        return LeadingDimension(ld, transpose)
-    step, transposed = rowmajor.leading_of(x)
-    return LeadingDimension(step, transposed != transpose)
+# The operands of BLAS, which are views of those of the operation
 
 
-@gemm.prepare("cuda", fits=fits_device, dtypes=BLAS, pack=True)
-@gemm.prepare("foreign", fits=fits_matrix, dtypes=compiled(BLAS), pack=True)
-def gemm_blas(blas: BlasEngine, a: Mat, b: Mat, c: Mat, transpose_a: bool = False,
-              transpose_b: bool = False, **given: int | None) -> Function:
+Matrix = Any  # a Mat or an array
+
+
+def _parts(part: Function, a: Matrix, b: Matrix, c: Matrix, transpose_a: bool = False,
+           transpose_b: bool = False, **given: int | None) -> tuple[Matrix, Matrix, Matrix]:
+    """Return op(A), op(B) and C, as ``part(x, shape, ld)`` gets them of the operands."""
     parts = GemmParts(**given)
-    sizes, (lda, ldb, ldc) = parts.sizes(a, c, transpose_a), parts.leading
-    if not sizes.m or not sizes.n:
-        return do_nothing
-    check_countable(*sizes, *(ld for ld in parts.leading if ld is not None))
-    form = gemm_form(sizes, _leading(a, lda, transpose_a), _leading(b, ldb, transpose_b),
-                     _leading(c, ldc))
-    return blas.prepare_gemm(c.dtype.char, form)
-
-
-gemm.prepare("foreign", dtypes=compiled(FACTORED), when=has_integer_matmul)(
-    lambda cpu, a, b, c, transpose_a=False, transpose_b=False, **given: prepare_integer_gemm(
-        cpu, (a, b, c), (transpose_a, transpose_b), GemmParts(**given)))
-
-
-@gemm.prepare("cuda", dtypes=FACTORED, when=has_integer_matmul)
-def gemm_integer_cuda(cuda: Engine, a: Mat, b: Mat, c: Mat, transpose_a: bool = False,
-                      transpose_b: bool = False, **given: int | None) -> Engine:
-    parts = GemmParts(**given)
-    kernel = prepare_integer_gemm(cuda, (a, b, c), (transpose_a, transpose_b), parts)
-    kind = cublas_kind(*(x.element_type.char for x in (a, b, c)))
-    if not kind or any(x.layout.matrix is None and ld is None
-                       for x, ld in zip((a, b, c), parts.leading, strict=True)):
-        return kernel
-    sizes, (lda, ldb, ldc) = parts.sizes(a, c, transpose_a), parts.leading
-    form = gemm_form(sizes, _leading(a, lda, transpose_a), _leading(b, ldb, transpose_b),
-                     _leading(c, ldc))
-    return cuda.prepare_either(lambda: cuda.prepare_gemm(kind, form), kernel)
-
-
-# the signature is the operation's
-@gemm.on("array")
-def gemm_numpy(np: Engine, alpha: Number, a: Array, b: Array, beta: Number, c: Array,
-               transpose_a: bool = False, transpose_b: bool = False, **given: int | None) -> None:
-    if given:
-        parts = GemmParts(**given)
-        m, n, k = parts.sizes(a, c, transpose_a)
-        a = _part(np, a, (k, m) if transpose_a else (m, k), parts.lda)
-        b = _part(np, b, (n, k) if transpose_b else (k, n), parts.ldb)
-        c = _part(np, c, (m, n), parts.ldc)
-    left, right = a.T if transpose_a else a, b.T if transpose_b else b
-    if a.dtype.char in BLAS:
-        accumulate(np, c.dtype.type(alpha) * np.matmul(left, right), c.dtype.type(beta), c)
-    else:
-        multiply_add(np, alpha, left, right, beta, c)
-
-
-def _part(np: Engine, a: Array, shape: Ints, ld: int | None) -> Array:
-    """Return the upper left `shape` of `a`, whose rows are `ld` apart."""
-    if ld is None:
-        return a[:shape[0], :shape[1]]
-    return np.lib.stride_tricks.as_strided(a, shape, (ld * a.itemsize, a.itemsize))
-
-
-@gemm.cut_by
-def gemm_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
-    """Cut the product into blocks of C and of the inner axis."""
-    alpha, a, b, beta, c = args
-    flags = {name: kwargs.get(name, False) for name in ("transpose_a", "transpose_b")}
-    parts = GemmParts(**{k: v for k, v in kwargs.items() if k not in flags})
-    m, n, k = parts.sizes(a, c, flags["transpose_a"])
-    left = _part_of(a, (k, m) if flags["transpose_a"] else (m, k), parts.lda)
-    right = _part_of(b, (n, k) if flags["transpose_b"] else (k, n), parts.ldb)
-    return product_tiles(MatrixProduct(
-        left.T if flags["transpose_a"] else left, right.T if flags["transpose_b"] else right,
-        _part_of(c, (m, n), parts.ldc), beta,
-        lambda x, y, factor, z: gemm(alpha, x, y, factor, z)), budget)
+    m, n, k = parts.sizes(a, c, transpose_a)
+    left = part(a, (k, m) if transpose_a else (m, k), parts.lda)
+    right = part(b, (n, k) if transpose_b else (k, n), parts.ldb)
+    return (left.T if transpose_a else left, right.T if transpose_b else right,
+            part(c, (m, n), parts.ldc))
 
 
 def _part_of(x: Mat, shape: tuple[int, int], ld: int | None) -> Mat:
@@ -198,6 +135,64 @@ def _part_of(x: Mat, shape: tuple[int, int], ld: int | None) -> Mat:
     if ld is None:
         return x.over(x.layout.part((slice(shape[0]), slice(shape[1]))))
     return x.over(Layout(shape, (ld, 1), x.layout.bounds[0]))
+
+
+def _part_of_array(a: Array, shape: tuple[int, int], ld: int | None) -> Array:
+    """Return the same of an array."""
+    if ld is None:
+        return a[:shape[0], :shape[1]]
+    return np.lib.stride_tricks.as_strided(a, shape, (ld * a.itemsize, a.itemsize))
+
+
+def _form(a: Mat, b: Mat, c: Mat) -> GemmForm:
+    m, n = c.layout.shape
+    return gemm_form(GemmSizes(m, n, a.layout.shape[1]),
+                     *(rowmajor.leading_of(x) for x in (a, b, c)))
+
+
+@gemm.prepare("cuda", fits=fits_device, dtypes=BLAS, pack=True)
+@gemm.prepare("foreign", fits=fits_matrix, dtypes=compiled(BLAS), pack=True)
+def gemm_blas(blas: BlasEngine, a: Mat, b: Mat, c: Mat, **settings: Any) -> Function:
+    a, b, c = _parts(_part_of, a, b, c, **settings)
+    if not c.size:
+        return do_nothing
+    form = _form(a, b, c)
+    check_countable(*form.sizes, *(settings.get(name) or 0 for name in ("lda", "ldb", "ldc")))
+    return blas.prepare_gemm(c.dtype.char, form)
+
+
+gemm.prepare("foreign", dtypes=compiled(FACTORED), when=has_integer_matmul)(
+    lambda cpu, a, b, c, **settings: cpu.prepare_integer_matmul(
+        matmul_form(*_parts(_part_of, a, b, c, **settings))).kernel(True))
+
+
+@gemm.prepare("cuda", dtypes=FACTORED, when=has_integer_matmul)
+def gemm_integer_cuda(cuda: Engine, a: Mat, b: Mat, c: Mat, **settings: Any) -> Engine:
+    kind = cublas_kind(*(x.element_type.char for x in (a, b, c)))
+    a, b, c = _parts(_part_of, a, b, c, **settings)
+    kernel = cuda.prepare_integer_matmul(matmul_form(a, b, c)).kernel(True)
+    if not kind or any(x.layout.matrix is None for x in (a, b, c)):
+        return kernel
+    return cuda.prepare_either(lambda: cuda.prepare_gemm(kind, _form(a, b, c)), kernel)
+
+
+@gemm.on("array")
+def gemm_numpy(np: Engine, alpha: Number, a: Array, b: Array, beta: Number, c: Array,
+               **settings: Any) -> None:
+    a, b, c = _parts(_part_of_array, a, b, c, **settings)
+    if a.dtype.char in BLAS:
+        accumulate(np, c.dtype.type(alpha) * np.matmul(a, b), c.dtype.type(beta), c)
+    else:
+        multiply_add(np, alpha, a, b, beta, c)
+
+
+@gemm.cut_by
+def gemm_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+    """Cut the product into blocks of C and of the inner axis."""
+    alpha, a, b, beta, c = args
+    left, right, out = _parts(_part_of, a, b, c, **kwargs)
+    return product_tiles(MatrixProduct(
+        left, right, out, beta, lambda x, y, factor, z: gemm(alpha, x, y, factor, z)), budget)
 
 
 def _gemm_(self: Mat, alpha: Number, a: Mat, b: Mat, beta: Number, *, transpose_a: bool = False,
@@ -261,26 +256,23 @@ def gemm_batched(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated
     check_disjoint("gemm_batched", c, a, b)
 
 
+def _turned(a: Matrix, b: Matrix, transpose_a: bool = False,
+            transpose_b: bool = False) -> tuple[Matrix, Matrix]:
+    """Return op(A) and op(B) of each matrix of stacks."""
+    return (a.swapaxes(-1, -2) if transpose_a else a, b.swapaxes(-1, -2) if transpose_b else b)
+
+
 @gemm_batched.prepare("cuda", fits=fits_operand, dtypes=BLAS, pack=True)
 @gemm_batched.prepare("foreign", fits=fits_matrices, dtypes=compiled(BLAS), pack=True)
-def gemm_batched_blas(blas: BlasEngine, a: Mat, b: Mat, c: Mat, transpose_a: bool = False,
-                      transpose_b: bool = False) -> Function:
-    if not c.size:
-        return do_nothing
-    m, n = c.shape[-2:]
-    sizes = GemmSizes(m, n, a.shape[-2] if transpose_a else a.shape[-1])
-    batch = c.shape[:-2]
-    left, right, out = (stack_of(x, 2, batch) for x in (a, b, c))
-    form = MatmulForm(sizes, left.transpose(transpose_a), right.transpose(transpose_b), out, batch)
-    return rowmajor.prepare_stack(blas, c.dtype.char, form)
+def gemm_batched_blas(blas: BlasEngine, a: Mat, b: Mat, c: Mat, **flags: bool) -> Function:
+    form = matmul_form(*_turned(a, b, **flags), c)
+    return rowmajor.prepare_stack(blas, c.dtype.char, form) if c.size else do_nothing
 
 
-# the signature is the operation's
 @gemm_batched.on("array")
 def gemm_batched_numpy(np: Engine, alpha: Number, a: Array, b: Array, beta: Number, c: Array,
-                       transpose_a: bool = False, transpose_b: bool = False) -> None:
-    product = np.matmul(a.swapaxes(-1, -2) if transpose_a else a,
-                        b.swapaxes(-1, -2) if transpose_b else b)
+                       **flags: bool) -> None:
+    product = np.matmul(*_turned(a, b, **flags))
     accumulate(np, c.dtype.type(alpha) * product, c.dtype.type(beta), c)
 
 
@@ -288,8 +280,7 @@ def gemm_batched_numpy(np: Engine, alpha: Number, a: Array, b: Array, beta: Numb
 def gemm_batched_tiles(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
     """Cut the stacks between matrices, and these where there is no room for one of each."""
     alpha, a, b, beta, c = args
-    left = a.swapaxes(-1, -2) if kwargs.get("transpose_a") else a
-    right = b.swapaxes(-1, -2) if kwargs.get("transpose_b") else b
+    left, right = _turned(a, b, **kwargs)
 
     def multiply(x: Mat, y: Mat, factor: Number | None, z: Mat) -> object:
         return (gemm if z.ndim == 2 else gemm_batched)(alpha, x, y, factor, z)

@@ -43,7 +43,7 @@ from ..engine.operation import Input, Output, named, op
 from ..tiles.overlap import apart_from, check_disjoint, overlap
 from ..tiles.tile import Tile
 from . import rowmajor
-from .blas_checks import GemmParts, check_bool
+from .blas_checks import check_bool
 from .rowmajor import BlasEngine, do_nothing, fits_matrices, fits_operand
 
 THIN = 8  # multiplications for each element of a matrix in a product with a thin one
@@ -119,21 +119,6 @@ def stack_of(x: Mat, axes: int, batch: Ints) -> MatrixOperand:
     """Return steps of a stack of matrices, or of columns; 0 along `batch` if broadcast."""
     row, column = x.element_strides[-2:] if axes == 2 else (x.element_strides[-1], 0)
     return MatrixOperand(x.dtype.char, row, column, batch_steps(x.layout, axes, batch))
-
-
-def prepare_integer_gemm(engine: Engine, operands: tuple[Mat, Mat, Mat],
-                         transposes: tuple[bool, bool], parts: GemmParts) -> Function:
-    """Prepare ``c <- alpha op(a) op(b) + beta c`` for parts of a, b and c."""
-    a, _, c = operands
-    left, right, out = (_operand(x, ld) for x, ld in zip(operands, parts.leading, strict=True))
-    form = MatmulForm(parts.sizes(a, c, transposes[0]), left.transpose(transposes[0]),
-                      right.transpose(transposes[1]), out)
-    return engine.prepare_integer_matmul(form).kernel(True)
-
-
-def _operand(x: Mat, ld: int | None) -> MatrixOperand:
-    row, column = x.layout.strides if ld is None else (ld, 1)
-    return MatrixOperand(x.element_type.char, row, column)
 
 
 # The same by NumPy
