@@ -105,6 +105,13 @@ def new_transposed(made: Mat) -> Mat:
     return found
 
 
+def new_permuted(made: Mat, axes: Ints) -> Mat:
+    """Return a new Mat that nobody else has with axis k as axis ``axes[k]``: it is no view."""
+    found = made.permute(tuple([axes.index(k) for k in range(len(axes))]))
+    found.is_view = False
+    return found
+
+
 def joined_along(mats: object, axis: object) -> Mat | None:
     """Return a list of small Mats joined along an axis; None for those that do not fit."""
     if type(axis) is not int or (type(mats) is not list and type(mats) is not tuple) or not mats:

@@ -18,8 +18,8 @@ from ...layout.strided import Layout
 from ...matrix.base import form_of_result, is_numpys
 from ...matrix.brief_copies import none_else
 from ...matrix.elements import copied_to_part
-from ...matrix.joined import new_transposed, packed_copy
-from ...matrix.mat import Mat, new_like
+from ...matrix.joined import new_permuted, new_transposed, packed_copy
+from ...matrix.mat import Mat
 from ...matrix.methods import method
 from ...support.dtypes import NAMED, as_dtype
 from ...support.types import Arguments, DType, DTypeLike, Function, Keywords
@@ -62,8 +62,11 @@ def copy(self: Mat, order: str | None = "C") -> Mat:
     >>> mat.ones(2, 3).copy("F").strides
     (8, 16)
     """
-    if order == "C" or (order == "K" and self.is_contiguous):
+    if order == "C":
         return converted(self, self.element_type)
+    found = _converted_plainly(self, self.element_type, True) if order == "K" else None
+    if found is not None:
+        return found
     return copied_in_order(self, as_order(order, "copy"), self.dtype)
 
 
@@ -279,9 +282,7 @@ def axes_of_order(layout: Layout, order: str) -> Ints:
 
 def copied_in_order(x: Mat, order: str, dtype: DType) -> Mat:
     """Return a copy of `x` in another dtype whose elements are stored in that order."""
+    if order == "F":
+        return new_transposed(converted(x.T, dtype))
     axes = axes_of_order(x.layout, order)
-    stored = new_like(x, tuple(x.shape[k] for k in axes), dtype)
-    if axes != tuple(range(x.ndim)):
-        stored = stored.permute(tuple(sorted(axes, key=axes.__getitem__)))
-        stored.is_view = False  # of a Mat that nobody else has
-    return stored.assign_(x)
+    return new_permuted(converted(x.permute(axes), dtype), axes)

@@ -323,7 +323,7 @@ def leaves_dtype(number: Any, kind: str) -> bool:
 
 def clipped(x: object, low: Any, high: Any) -> Operand:
     """Return elements between numbers or Mats of the dtype; of bools, NumPy's integers."""
-    if type(x) is not _mat or type(low) is not type(high):
+    if type(x) is not _mat or (type(low) is _mat) != (type(high) is _mat):
         return None
     view: Any = x
     if not is_numpys(view.element_type):
@@ -339,7 +339,7 @@ def clipped(x: object, low: Any, high: Any) -> Operand:
     kind = "i" if view.element_type is _bool else view.element_type.kind
     if leaves_dtype(low, kind) and leaves_dtype(high, kind):
         return _clip.make((_as_integers(view), low, high, None))
-    if view.element_type is not _bool or type(low) is not int:
+    if view.element_type is not _bool or type(low) is not int or type(high) is not int:
         return None
     found = call_briefly(_clip_by_numpy, (x, low, high), _NO_KEYWORDS, True)
     return None if found is NOT_BRIEF else found
