@@ -162,12 +162,12 @@ def copy(a: Operand, order: str = "K", subok: bool = False, **old: Operand) -> M
     >>> mat.copy([1.0, 2.0])
     <Mat 2 F [1. 2.]>
     """
-    if type(a) is Mat and order == "K" and not old:
-        return a.copy(order)
     if old:
         _refuse("copy", old, _STEPS, "mat.blas.copy(x, y, n=, incx=, incy=)")
     if isinstance(order, Mat):
         raise _moved("copy", "a Mat for order", "mat.blas.copy(x, y)")
+    if type(a) is Mat and order == "K":
+        return a.copy(order)
     if is_foreign(a):
         return numpy_gives(np.copy, (a, order), {})
     return call_numpy(np.copy, (as_mat(a, "a"), order))
