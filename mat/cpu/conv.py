@@ -392,23 +392,20 @@ def gather(taps: Ints, wd: Presented, pieces: int) -> CpuKernel:
 def prepare_pool(axes: Windows, x: Presented, y: Presented) -> CpuKernel:
     """Prepare ``y <- max_pool(x)`` as a kernel of ``(x, y)``."""
     rows = _rows(axes, x.element_strides, y.element_strides)
-    shape = tuple(r.axis.n for r in rows)
-    kernel = getattr(lib, f"mat_pool_{y.dtype.char}")
-    return _pooling(kernel, axes, rows, shape, y, prod(shape[:-1]) if shape[-1] else 0)
+    return _pooling("mat_pool", axes, rows, tuple(r.axis.n for r in rows), y)
 
 
-def _pooling(kernel: CData, axes: Windows, rows: tuple[JobAxis, ...], shape: Ints, y: Presented,
-             count: int) -> CpuKernel:
-    """Return a kernel that looks at windows, for `count` rows of what it writes."""
+def _pooling(name: str, axes: Windows, rows: tuple[JobAxis, ...], shape: Ints,
+             y: Presented) -> CpuKernel:
+    """Return a kernel that looks at windows, for the rows of what it writes, of `shape`."""
     frame, keep = _loop_frame(shape, [WindowLoop(rows)])
-    compared = y.size * prod(a.k for a in axes)
-    return CpuKernel(kernel, frame, count, _grain(compared, count, TOUCHED), keep=keep)
+    compared, count = y.size * prod(a.k for a in axes), prod(shape[:-1]) if y.size else 0
+    return CpuKernel(getattr(lib, f"{name}_{y.dtype.char}"), frame, count,
+                     _grain(compared, count, TOUCHED), keep=keep)
 
 
 def prepare_pool_back(axes: Windows, x: Presented, y: Presented, yd: Presented,
                       xd: Presented) -> CpuKernel:
     """Prepare ``xd += yd`` where x is the largest of a window; of ``(x, y, yd, xd)``."""
     rows = _rows(axes, x.element_strides, y.element_strides, yd.element_strides, xd.element_strides)
-    shape = tuple(r.axis.nx for r in rows)
-    kernel = getattr(lib, f"mat_pool_back_{x.dtype.char}")
-    return _pooling(kernel, axes, rows, shape, y, prod(shape[:-1]) if y.size else 0)
+    return _pooling("mat_pool_back", axes, rows, tuple(r.axis.nx for r in rows), y)

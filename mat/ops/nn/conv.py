@@ -27,12 +27,21 @@ from ...matrix.base import form_of_result
 from ...matrix.mat import Mat
 from ...support.dtypes import FLOATING
 from ...support.types import Arguments, Array, Engine, Function, Keywords
+from ...support.unbound import documented
 from ..engine.operation import InOut, Input, Op, Output, op
 from ..primitives.elementwise import assign
 from ..tiles.overlap import check_disjoint
 from ..tiles.signatures import StagedResult, StagedSum, TileGrid, staged
 from ..tiles.tile import Tile, TileTooLarge, over
-from .nn import FLOATS, check_accumulators, check_mats, check_real, few_short_axes, sum_dtype
+from .nn import (
+    DERIVATIVES,
+    FLOATS,
+    check_accumulators,
+    check_mats,
+    check_real,
+    few_short_axes,
+    sum_dtype,
+)
 
 
 # the parameters are shapes and the settings of `conv`
@@ -346,40 +355,16 @@ def conv(x: Mat, w: Mat, *, stride: Setting = None, padding: Setting = None,
 
 
 # the parameters are those of `derive_convolve`, with the settings of `conv`
+@documented(DERIVATIVES, function="conv", operands="Images and weights", call="conv(x, w)",
+            y="``conv(x, w)``", settings="stride, padding, dilation, groups", example="""\
+x, w = mat.array([[[1.0, 2, 3]]]), mat.array([[[1.0, 10]]])
+>>> xd, wd = mat.nn.derive_conv(x, mat.zeros(1, 1, 3), w, mat.zeros(1, 1, 2),
+...                             mat.ones(1, 1, 2))
+>>> xd.tolist(), wd.tolist()
+([[[1.0, 11.0, 10.0]]], [[[3.0, 5.0]]])""")
 def derive_conv(x: Mat, xd: Mat | None, w: Mat, wd: Mat | None, yd: Mat, *, stride: Setting = None,
                 padding: Setting = None, dilation: Setting = None,
                 groups: int = 1) -> tuple[Mat | None, Mat | None]:
-    """Add the derivatives of a convolution to `xd` and `wd`, and return both.
-
-    Parameters
-    ----------
-    x, w : Mat
-        Images and weights of ``conv(x, w)``.
-    xd, wd : Mat or None
-        Accumulators of dF/dx and dF/dw, of the shapes of `x` and `w`; None leaves one out.
-    yd : Mat
-        dF/dy, of the shape of ``conv(x, w)``.
-    stride, padding, dilation, groups : optional
-        The settings of `conv`.
-
-    Returns
-    -------
-    xd, wd : Mat or None
-        The accumulators.
-
-    Notes
-    -----
-    The result does not depend on how many threads compute it.
-
-    Examples
-    --------
-    >>> import mat
-    >>> x, w = mat.array([[[1.0, 2, 3]]]), mat.array([[[1.0, 10]]])
-    >>> xd, wd = mat.nn.derive_conv(x, mat.zeros(1, 1, 3), w, mat.zeros(1, 1, 2),
-    ...                             mat.ones(1, 1, 2))
-    >>> xd.tolist(), wd.tolist()
-    ([[[1.0, 11.0, 10.0]]], [[[3.0, 5.0]]])
-    """
     check_accumulators("derive_conv", x, xd, w, wd, yd)
     sizes = channels("derive_conv", x.layout.shape, w.layout.shape, yd.layout.shape, stride,
                      padding, dilation, groups)

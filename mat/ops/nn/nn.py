@@ -40,6 +40,7 @@ from ...support.types import (
     Operand,
     Presented,
 )
+from ...support.unbound import documented
 from ..engine.declaration import as_method
 from ..engine.functions import check_is_mat
 from ..engine.operands import same_dtype
@@ -333,39 +334,44 @@ def check_accumulators(name: str, x: Mat, xd: Mat | None, w: Mat, wd: Mat | None
     check_derivatives(name, mats, [(d, d[0]) for d in ("xd", "wd") if d in mats])
 
 
+DERIVATIVES = """Add the derivatives of a convolution to `xd` and `wd`, and return both.
+
+Parameters
+----------
+x, w : Mat
+    {operands} of ``{call}``.
+xd, wd : Mat or None
+    Accumulators of dF/dx and dF/dw, of the shapes of `x` and `w`; None leaves one out.
+yd : Mat
+    dF/dy, of the shape of {y}.
+{settings} : optional
+    The settings of `{function}`.
+
+Returns
+-------
+xd, wd : Mat or None
+    The accumulators.
+
+Notes
+-----
+The result does not depend on how many threads compute it.
+
+Examples
+--------
+>>> import mat
+>>> {example}
+"""
+
+
 # the signature is MGL-MAT's
+@documented(DERIVATIVES, function="convolve", operands="Input and taps", call="convolve(x, w, y)",
+            y="y", settings="start, stride, anchor, batched", example="""\
+x, w, yd = mat.array([1.0, 2, 3]), mat.array([1.0, 10]), mat.array([1.0, 0, 0])
+>>> mat.nn.derive_convolve(x, mat.zeros(3), w, mat.zeros(2), yd)
+(<Mat 3 F [1. 10. 0.]>, <Mat 2 F [1. 2.]>)""")
 def derive_convolve(x: Mat, xd: Mat | None, w: Mat, wd: Mat | None, yd: Mat, *,
                     start: Setting = None, stride: Setting = None, anchor: Setting = None,
                     batched: bool = False) -> tuple[Mat | None, Mat | None]:
-    """Add the derivatives of a convolution to `xd` and `wd`, and return both.
-
-    Parameters
-    ----------
-    x, w : Mat
-        Input and taps of ``convolve(x, w, y)``.
-    xd, wd : Mat or None
-        Accumulators of dF/dx and dF/dw, of the shapes of `x` and `w`; None leaves one out.
-    yd : Mat
-        dF/dy, of the shape of y.
-    start, stride, anchor, batched : optional
-        The settings of `convolve`.
-
-    Returns
-    -------
-    xd, wd : Mat or None
-        The accumulators.
-
-    Notes
-    -----
-    The result does not depend on how many threads compute it.
-
-    Examples
-    --------
-    >>> import mat
-    >>> x, w, yd = mat.array([1.0, 2, 3]), mat.array([1.0, 10]), mat.array([1.0, 0, 0])
-    >>> mat.nn.derive_convolve(x, mat.zeros(3), w, mat.zeros(2), yd)
-    (<Mat 3 F [1. 10. 0.]>, <Mat 2 F [1. 2.]>)
-    """
     check_accumulators("derive_convolve", x, xd, w, wd, yd)
     axes = window_axes("derive_convolve", x, w, yd, start, stride, anchor, batched)
     if xd is not None and wd is not None:
@@ -467,38 +473,44 @@ def max_pool(x: Mat, y: Mat, *, pool_shape: Setting, start: Setting = None,
     return pooling(x, y, axes=axes)
 
 
+_DERIVATIVE = """Add the derivative of {pooling} to `xd`, and return `xd`.
+
+Every element that is the largest of a window gets the gradient of that window: at ties all of
+them do. {more}
+
+Parameters
+----------
+x, y : Mat
+    Input and output of ``{call}``.
+xd : Mat
+    Accumulator of dF/dx, of the shape of `x`.
+yd : Mat
+    dF/dy, of the shape of `y`.
+{settings} : optional
+    The settings of `{function}`.
+
+Returns
+-------
+Mat
+    `xd`.
+
+Examples
+--------
+>>> import mat
+>>> {example}
+"""
+
+
+@documented(_DERIVATIVE, pooling="max pooling", function="max_pool", call="max_pool(x, y, ...)",
+            more="Where the largest is NaN, the elements that are NaN get it.",
+            settings="pool_shape, start, stride, anchor, batched", example="""\
+x, y = mat.array([1.0, 5, 5, 2]), mat.array([5.0, 5])
+>>> mat.nn.derive_max_pool(x, mat.zeros(4), y, mat.array([1.0, 10]), pool_shape=2, stride=2)
+<Mat 4 F [0. 1. 10. 0.]>""")
 def derive_max_pool(x: Mat, xd: Mat, y: Mat, yd: Mat, *, pool_shape: Setting,
                     start: Setting = None, stride: Setting = None,
                     anchor: Setting = None,
                     batched: bool = False) -> Mat:  # the signature is MGL-MAT's
-    """Add the derivative of max pooling to `xd`, and return `xd`.
-
-    Every element that is the largest of a window gets the gradient of that window: at ties all of
-    them do. Where the largest is NaN, the elements that are NaN get it.
-
-    Parameters
-    ----------
-    x, y : Mat
-        Input and output of ``max_pool(x, y, ...)``.
-    xd : Mat
-        Accumulator of dF/dx, of the shape of `x`.
-    yd : Mat
-        dF/dy, of the shape of `y`.
-    pool_shape, start, stride, anchor, batched : optional
-        The settings of `max_pool`.
-
-    Returns
-    -------
-    Mat
-        `xd`.
-
-    Examples
-    --------
-    >>> import mat
-    >>> x, y = mat.array([1.0, 5, 5, 2]), mat.array([5.0, 5])
-    >>> mat.nn.derive_max_pool(x, mat.zeros(4), y, mat.array([1.0, 10]), pool_shape=2, stride=2)
-    <Mat 4 F [0. 1. 10. 0.]>
-    """
     _check_back("derive_max_pool", x, xd, y, yd)
     axes = window_axes("derive_max_pool", x, pool_shape, y, start, stride, anchor, batched, True)
     return pooling_back(x, y, yd, xd, axes=axes)
@@ -608,36 +620,14 @@ def pool(x: Mat, window: Setting, *, kind: str = "max", stride: Setting = None,
 
 
 # the parameters are operands and the settings of `pool`
+@documented(_DERIVATIVE, pooling="pooling", function="pool", call="pool(x, window, ...)",
+            more="Of an average, all elements of a window get an equal share.",
+            settings="window, kind, stride, padding", example="""\
+x, xd = mat.array([[[1.0, 5, 2, 0]]]), mat.zeros(1, 1, 4)
+>>> mat.nn.derive_pool(x, xd, mat.nn.pool(x, 2), mat.array([[[1.0, 10]]]), 2).tolist()
+[[[0.0, 1.0, 10.0, 0.0]]]""")
 def derive_pool(x: Mat, xd: Mat, y: Mat, yd: Mat, window: Setting, *, kind: str = "max",
                 stride: Setting = None, padding: Setting = None) -> Mat:
-    """Add the derivative of pooling to `xd`, and return `xd`.
-
-    Every element that is the largest of a window gets the gradient of that window: at ties all of
-    them do. Of an average, all elements of a window get an equal share.
-
-    Parameters
-    ----------
-    x, y : Mat
-        Input and output of ``pool(x, window, ...)``.
-    xd : Mat
-        Accumulator of dF/dx, of the shape of `x`.
-    yd : Mat
-        dF/dy, of the shape of `y`.
-    window, kind, stride, padding : optional
-        The settings of `pool`.
-
-    Returns
-    -------
-    Mat
-        `xd`.
-
-    Examples
-    --------
-    >>> import mat
-    >>> x, xd = mat.array([[[1.0, 5, 2, 0]]]), mat.zeros(1, 1, 4)
-    >>> mat.nn.derive_pool(x, xd, mat.nn.pool(x, 2), mat.array([[[1.0, 10]]]), 2).tolist()
-    [[[0.0, 1.0, 10.0, 0.0]]]
-    """
     _check_back("derive_pool", x, xd, y, yd)
     axes = _image_axes("derive_pool", x, y, window, kind, stride, padding)
     if kind == "max":
