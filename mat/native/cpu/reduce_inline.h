@@ -180,7 +180,7 @@ INLINE double pair_value(mat_pair p) {
 }
 
 INLINE double sum_result(const mat_reduction *f, mat_pair p) {
-    return (f->reduced ? pair_value(p) : 0.0) / f->divisor; /* the sum of nothing begins as -0.0 */
+    return (0.0 + pair_value(p)) / f->divisor; /* 0.0 of nothing and of -0.0 only, like NumPy's */
 }
 
 #endif

@@ -74,10 +74,10 @@ struct mat_end {
     const double *numbers;
 };
 
-/* Totals. Sums begin as -0.0, so that of nothing but such zeros it stays that. */
+/* Totals. Sums begin as 0.0, like NumPy's, so that of -0.0 only it is 0.0. */
 struct mat_total {
     double hi;
-    static INLINE mat_total none() { return {-0.0}; }
+    static INLINE mat_total none() { return {0.0}; }
     INLINE void take(double x) { hi += x; }
     INLINE void take(mat_total other) { hi += other.hi; }
     INLINE mat_total down(int by, int width) const {
@@ -89,7 +89,7 @@ struct mat_total {
 /* In hi what is also right of infinities, in lo its error. */
 struct __align__(16) mat_total_double {
     double hi, lo;
-    static INLINE mat_total_double none() { return {-0.0, 0.0}; }
+    static INLINE mat_total_double none() { return {0.0, 0.0}; }
     INLINE void take(double x) {
         double sum = hi + x, part = sum - hi;
         lo += (hi - (sum - part)) + (x - part);
@@ -140,7 +140,7 @@ template <class I> struct mat_sum {
     static INLINE State down(State s, int by, int width) { return s.down(by, width); }
     static INLINE void put(char *out, int64_t at, State s, const mat_end &end) {
         I *y = (I *)out + at;
-        double value = (end.reduced ? s.value() : 0.0) / (double)end.divisor;
+        double value = s.value() / (double)end.divisor;
         if (end.accumulate) mat_accumulate(y, value, end);
         else *y = mat_element<I>(value);
     }
@@ -167,8 +167,8 @@ template <class T> struct mat_sum<mat_complex<T>> {
     }
     static INLINE void put(char *out, int64_t at, State s, const mat_end &end) {
         C *y = (C *)out + at;
-        T re = (T)((end.reduced ? s.re.value() : 0.0) / (double)end.divisor);
-        T im = (T)((end.reduced ? s.im.value() : 0.0) / (double)end.divisor);
+        T re = (T)(s.re.value() / (double)end.divisor);
+        T im = (T)(s.im.value() / (double)end.divisor);
         C found = {re, im};
         if (end.accumulate) {
             const C beta = mat_number<C>(end.numbers + 2);
@@ -244,7 +244,7 @@ template <class I> struct mat_mean_integer {
     static INLINE State down(State s, int by, int width) { return s.down(by, width); }
     static INLINE void put(char *out, int64_t at, State s, const mat_end &end) {
         if (!LONG && end.mask) s.take(-(double)end.mask * (double)end.reduced);
-        ((double *)out)[at] = (end.reduced ? s.value() : 0.0) / (double)end.divisor;
+        ((double *)out)[at] = s.value() / (double)end.divisor;
     }
 };
 
