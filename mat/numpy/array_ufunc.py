@@ -282,7 +282,7 @@ def _reduce(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operand:
     reduction = REDUCTIONS.get(ufunc)
     (out,) = kwargs.get("out", (None,))
     plain = kwargs.get("dtype") is None and not kwargs.keys() & {"initial", "where"}
-    if reduction is not None and plain and can_hold_sums(out):
+    if reduction is not None and plain and can_hold_sums(out, x.dtype):
         return reduction(x, kwargs.get("axis", 0), out=out, keepdims=bool(kwargs.get("keepdims")))
     function = or_leave(_SAME.get(ufunc))
     allowed = {"axis", "out", "keepdims", "initial", "where"}
@@ -300,7 +300,8 @@ def _accumulate(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operand
     (out,) = kwargs.get("out", (None,))
     axis = inputs[1] if len(inputs) > 1 else kwargs.get("axis", 0)
     leave_if(len(inputs) > 2 or kwargs.get("dtype") is not None)
-    leave_if(type(x) is not Mat or not x.ndim or type(axis) is not int or not can_hold_sums(out))
+    leave_if(type(x) is not Mat or not x.ndim or type(axis) is not int)
+    leave_if(not can_hold_sums(out, x.dtype))
     return or_leave(running)(x, axis, None, out)
 
 

@@ -12,11 +12,10 @@ import numpy as np
 from ..devices.in_use import computes_elsewhere
 from ..errors import DTypeError, ShapeError
 from ..layout.shapes import Ints, as_axis
-from ..matrix.creation import adopted, from_numpy
 from ..matrix.mat import Mat
 from ..ops.engine.by_numpy import LeftToNumPy, leave_if
 from ..ops.engine.loops import loop_dtypes
-from ..ops.engine.operands import as_mat
+from ..ops.engine.operands import as_mat, of_array
 from ..ops.engine.operands import as_mats as mats_of
 from ..support.dtypes import is_known_dtype
 from ..support.types import Arguments, Array, DType, Function, Keywords, Operand
@@ -38,12 +37,16 @@ def is_mat_or_none(out: object) -> bool:
     return out is None or isinstance(out, Mat)
 
 
-def can_hold_sums(out: object) -> bool:
-    """Return whether reductions of `mat` write NumPy's results to `out`.
+def can_hold_sums(out: object, of: DType) -> bool:
+    """Return whether reductions of elements of that dtype write NumPy's results to `out`.
 
-    NumPy computes in the dtype of `out`, which makes a difference for bool.
+    NumPy computes in the dtype of `out`, which makes a difference for bool and for another kind.
     """
-    return out is None or (isinstance(out, Mat) and out.dtype.kind != "b")
+    if out is None:
+        return True
+    if not isinstance(out, Mat) or out.dtype.kind == "b":
+        return False
+    return of.kind == "c" or np.can_cast(np.int64 if of.kind == "b" else of, out.dtype, "same_kind")
 
 
 def as_mats(values: object) -> list[Mat]:
@@ -56,7 +59,7 @@ def as_mats(values: object) -> list[Mat]:
             found.append(x)
         else:
             leave_if(not is_mat_or_array(x))
-            found.append(from_numpy(x) if x.flags.aligned else adopted(x.copy()))
+            found.append(of_array(x))
     return found
 
 

@@ -250,8 +250,48 @@ def test_out_of_another_dtype():
     assert_array_equal(mat.sum(x, 0, out=mat.zeros(2, dtype="float32")).to_numpy(), [8, 8])
     assert_array_equal(mat.argmax(x, 0, out=mat.zeros(2, dtype="int32")).to_numpy(), [1, 0])
     assert_array_equal(mat.argmin(x, 1, out=mat.zeros(2)).to_numpy(), [0, 1])
-    with pytest.raises(DTypeError, match=r"float64.*int32"):
-        mat.sum(x, 0, out=mat.zeros(2, dtype="int32"))
+    with pytest.raises(DTypeError, match=r"complex128.*float64"):
+        mat.sum(x * 1j, 0, out=mat.zeros(2))
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "mean", "any", "all", "cumsum",
+                                  "nansum", "nanmax", "argmax", "trace"])
+def test_out_of_another_kind(name, device):
+    """NumPy converts the elements to the dtype of `out` first, by any cast."""
+    kinds = "?", "int8", "uint8", "int32", "uint64", "float16", "float32", "float64"
+    for of, into in itertools.product(kinds, kinds):
+        a = np.array([[1.75, 0, 2.5], [0.75, 0, 3.5]]).astype(of)
+        out = np.zeros({"cumsum": (2, 3), "trace": ()}.get(name, 3), into)
+        axis = {} if name == "trace" else {"axis": 0}
+        for module in (np, mat):
+            with mat.use_device(device):
+                y = mat.array(out)
+                call = getattr(module, name)
+                if name == "argmax" and out.dtype not in ("?", "int8", "uint8", "int32"):
+                    with pytest.raises(TypeError):
+                        np.argmax(a, out=out, **axis)
+                    continue
+                getattr(np, name)(a, out=out, **axis)
+                assert call(mat.array(a), out=y, **axis) is y
+                assert_array_equal(y.to_numpy(), out, err_msg=f"{of} {into} {module.__name__}")
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, "float16", "complex64", "complex128"])
+def test_sums_of_negative_zeros_are_zero(dtype):
+    """As NumPy's, which begin at 0.0, along each axis, in parts, and of one element."""
+    for shape in ((1,), (3, 4), (1, 70), (300, 1), (40, 4000), (4000, 40), (0, 3)):
+        a = np.full(shape, -0.0, dtype)
+        for x in (mat.array(a), mat.array(a.repeat(2, axis=-1))[..., ::2]):
+            for axis in (None, *range(a.ndim)):
+                for device in ("cpu", "emulated"):
+                    for name in ("sum", "mean") if a.size else ("sum",):
+                        with mat.use_device(device):
+                            got = getattr(mat, name)(x, axis).to_numpy()
+                        wanted = np.asarray(getattr(np, name)(a, axis))
+                        assert_array_equal(got, wanted)
+                        assert_array_equal(np.signbit(got.real), np.signbit(wanted.real))
+                        assert_array_equal(np.signbit(got.imag), np.signbit(wanted.imag))
 
 
 @pytest.mark.parametrize("device", ["cpu", "emulated"])

@@ -60,7 +60,7 @@ def _register(reduction: Function, name: str) -> None:
         if not plain or "out" in kwargs or "dtype" in kwargs:
             given = {**dict(zip(parameters, args, strict=False)), **kwargs}
             leave_if("a" not in given)
-            leave_if(not is_mat_or_array(given["a"]) or not can_hold_sums(given.get("out")))
+            leave_if(not is_mat_or_array(given["a"]) or not is_mat_or_none(given.get("out")))
             if given.get("dtype") is not None:
                 leave_if(given.get("out") is not None)
                 wanted = np.dtype(given["dtype"])
@@ -107,7 +107,7 @@ def numpy_count_nonzero(a: Operand, axis: AxisLike = None, *, keepdims: bool = F
 @implements("trace", of_many=True)
 def numpy_trace(a: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1,
                 dtype: DTypeLike = None, out: Operand = None) -> Result:
-    leave_if(a.ndim < 2 or dtype is not None or not can_hold_sums(out))
+    leave_if(a.ndim < 2 or dtype is not None or not can_hold_sums(out, a.dtype))
     return reduce.sum(a.diagonal(offset, axis1, axis2), -1, out=out)
 
 
@@ -127,7 +127,7 @@ def _running(found: Callable[[], Function], of_nan: int | None = None) -> Functi
     def running(a: Mat, axis: int | None = None, dtype: DTypeLike = None,
                 out: Operand = None) -> Result:
         _check_has_axes(out)
-        leave_if(not can_hold_sums(out) or not (a.ndim or axis is None))
+        leave_if(not can_hold_sums(out, a.dtype) or not (a.ndim or axis is None))
         leave_if(axis is not None and type(axis) is not int)
         if of_nan is not None:
             a = without_nan(a, of_nan)
@@ -200,7 +200,7 @@ def _warned(found: Mat, message: str) -> Mat:
 def _extreme(smallest: bool) -> Function:
     def extreme(a: Mat, axis: AxisLike = None, out: Operand = None, keepdims: bool = NO_VALUE,
                 initial: Number = NO_VALUE, where: Operand = NO_VALUE) -> Result:
-        leave_if(not is_mat_or_none(out) or not _plain(initial, where))
+        leave_if(not can_hold_sums(out, a.dtype) or not _plain(initial, where))
         found = reduce.extreme(a, axis, out, flag(keepdims), smallest=smallest)
         return _warned(found, _ONLY) if a.dtype.char in INEXACT else found
 
@@ -246,7 +246,8 @@ def _total(total: Function, neutral: Number) -> Function:
     def total_of(a: Mat, axis: AxisLike = None, dtype: DTypeLike = None, out: Operand = None,
                  keepdims: bool = NO_VALUE, initial: Number = NO_VALUE,
                  where: Operand = NO_VALUE) -> Result:
-        leave_if(initial is None or not can_hold_sums(out) or not _plain(dtype, initial, where))
+        leave_if(initial is None or not can_hold_sums(out, a.dtype)
+                 or not _plain(dtype, initial, where))
         return _total_of(a, total, neutral, axis, out, flag(keepdims))
 
     return total_of
@@ -392,7 +393,7 @@ implements("std")(_variance(root=True))
 @implements("ptp")
 def numpy_ptp(a: Operand, axis: AxisLike = None, out: Operand = None,
               keepdims: bool = NO_VALUE) -> Result:
-    leave_if(not can_hold_sums(out) or not a.size)
+    leave_if(not can_hold_sums(out, a.dtype) or not a.size)
     if a.dtype.kind == "b":
         axes_of(a, plain_axis(axis))
         raise DTypeError("ptp is not defined for bool; convert with x.astype(dtype)")

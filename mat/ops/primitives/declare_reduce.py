@@ -411,14 +411,15 @@ def _of_any(kind: Reduction, core: Function) -> Function:
     def reduce(a: Operand, axis: AxisLike, keepdims: bool, out: Mat | None, dtype: DTypeLike,
                initial: Operand, where: Operand) -> Mat:
         foreign, plain = is_foreign(a), initial is NO_VALUE and where is NO_VALUE
-        into_bools = isinstance(out, Mat) and out.element_type.kind == "b"
-        if plain and not foreign and not (kind.neutral is not NO_VALUE and into_bools):
+        if plain and not foreign and not _is_cast_by_numpy(kind, a, dtype, out):
             return core(a, axis, keepdims, out, dtype)
         keep = keepdims is not NO_VALUE and bool(keepdims)
         if foreign and numpys is not None:
             return numpy_gives(numpys, (a,), _given(axis, dtype, out, keep, initial, where))
         x = as_mat(a, "a")
-        axis = None if axis is None else kind.axes(x, plain_axis(axis))
+        if axis is not None:
+            axes = kind.axes(x, plain_axis(axis))
+            axis = axes[0] if kind.one_axis else axes
         try:
             leave_if(plain or dtype is not None or out is not None)
             found = kind.of_chosen(core, x, axis, keep, initial, where)
@@ -431,6 +432,20 @@ def _of_any(kind: Reduction, core: Function) -> Function:
         return found
 
     return reduce
+
+
+def _is_cast_by_numpy(kind: Reduction, a: Operand, dtype: DTypeLike, out: Mat | None) -> bool:
+    """Return whether `out` is of another kind than the result: NumPy computes in its dtype then.
+
+    Mats of real numbers do not take complex ones.
+    """
+    if not isinstance(out, Mat):
+        return False
+    found = kind.result_dtype(as_mat(a, "a").dtype if dtype is None else dtypes.as_dtype(dtype))
+    into = out.element_type
+    if into.kind == "b":
+        return found.kind != "b" or kind.neutral is not NO_VALUE
+    return found.kind != "c" and not np.can_cast(found, into, "same_kind")
 
 
 def _given(axis: AxisLike, dtype: DTypeLike, out: Operand, keepdims: bool, initial: Operand,
