@@ -496,9 +496,14 @@ def register_facet(facet: F) -> F:
     Raises
     ------
     FacetError
-        If the name or the letter is taken, or if another memory has the name of its memory.
+        If the name or the letter is missing or taken, or if another memory has the name of its
+        memory.
     """
     others = all_facets()
+    missing = [name for name in ("name", "letter", "memory") if not hasattr(facet, name)]
+    if missing:
+        raise FacetError(f"a facet needs a {' and a '.join(missing)}; set attributes of the class "
+                         f"{type(facet).__name__}, as in: letter = 'T'")
     if facet.name in facets or facet.name in device_facets:
         raise FacetError(f"a facet {facet.name!r} is already registered")
     rivals = [f for f in others if f.letter == facet.letter.upper() and not (

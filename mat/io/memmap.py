@@ -127,7 +127,7 @@ def over_file(a: Array) -> Mat:
 
 @contextmanager
 def mapping(file: File) -> Iterator[tuple[Source, Bytes]]:
-    """Open a file to read its headers, and map its pages; `DTypeError` for others than files."""
+    """Open a file to read its headers, and map its pages; `DTypeError` for what is no file."""
     with reading(file) as source:
         yield source, _mapped(source, "r", "mapped=True")
 
@@ -135,8 +135,9 @@ def mapping(file: File) -> Iterator[tuple[Source, Bytes]]:
 def _mapped(source: Source, mode: str, wanted: str) -> Bytes:
     """Return the pages of an open file as bytes."""
     if size_on_disk(source.file) is None:
-        raise DTypeError(f"{wanted} requires a file on disk that is not empty, not {source.name}; "
-                         "load it without")
+        if not source.peek(1):
+            raise FormatError(f"{source.name} is empty")
+        raise DTypeError(f"{wanted} requires a file on disk, not {source.name}; load it without")
     try:
         pages = map_file(source.file.fileno(), source.name, mode)
     except DiskError as error:

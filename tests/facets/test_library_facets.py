@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import mat
-from mat.extend import LibraryFacet, register_facet
+from mat.extend import Facet, LibraryFacet, register_facet
 
 from ..support.mock_memories import registered
 
@@ -170,3 +170,8 @@ def test_import_mat_imports_no_library():
     code = ("import mat, sys; mat.ones(2).facet('array', 'input').__enter__()\n"
             "assert not {'torch', 'cupy', 'jax', 'nvtx', 'logging'} & set(sys.modules)")
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_facets_without_a_letter():
+    with pytest.raises(mat.FacetError, match=r"needs a letter and a memory.*letter = 'T'"):
+        register_facet(type("Nameless", (Facet,), {"name": "nameless"})())

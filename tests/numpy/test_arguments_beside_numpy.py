@@ -154,3 +154,21 @@ def test_two_arrays(name, device):
 @pytest.mark.parametrize("width", WIDTHS, ids=repr)
 def test_borders(width, device):
     each([(repr(mode), lambda m, a, mode=mode: m.pad(a, width, **mode)) for mode in MODES], device)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_arrays_of_the_other_byte_order(device):
+    x, a = mat.arange(3.0), np.arange(3).astype(">i4")
+    with mat.use_device(device):
+        for got in (x + a, a + x, mat.add(x, a), mat.add(a, x)):
+            np.testing.assert_array_equal(got.to_numpy(), x.to_numpy() + a)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_histograms_without_bins(device):
+    a = np.ones(3)
+    with mat.use_device(device):
+        for weights in (None, a):
+            got = mat.histogram(mat.array(a), [], weights=None if weights is None else mat.array(a))
+            for found, wanted in zip(got, np.histogram(a, [], weights=weights), strict=True):
+                np.testing.assert_array_equal(found.to_numpy(), wanted, strict=True)

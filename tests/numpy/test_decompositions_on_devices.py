@@ -107,6 +107,15 @@ def test_least_squares(rng, dtype, shape):
         check_equal("lstsq", a, b, rcond=-1, dtype=dtype, reads=1)
 
 
+def test_least_squares_of_elements_that_are_not_finite_do_not_converge():
+    for value in (np.nan, np.inf):
+        a = np.array([[value]], "float32")
+        for f, x in ((np, a), (mat, mat.array(a))):
+            with mat.use_device("emulated"), pytest.raises(np.linalg.LinAlgError, match=(
+                    "SVD did not converge")):
+                f.linalg.lstsq(x, x[0], rcond=None)
+
+
 @pytest.mark.parametrize("shape", SQUARE)
 @pytest.mark.parametrize("dtype", BLAS_DTYPES)
 def test_hermitian_matrices(rng, dtype, shape):

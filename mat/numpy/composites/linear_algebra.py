@@ -291,7 +291,11 @@ def numpy_linalg_lstsq(a: Operand, b: Operand, rcond: Operand = None) -> Result:
         share = float(np.finfo(dtype).eps) * (1 if share is not None else max(m, n))
     u, s, vh = _svd(a, False)
     inverse = _inverses(s, s[:1] * share)
-    rank = int(reduce.sum((inverse > 0).astype(np.int32)).item())
+    # a singular value that is not finite makes the sum NaN
+    count = reduce.sum(where(inverse > 0, 1.0, 0.0) + s * 0).item()
+    if count != count:
+        raise LinAlgError("SVD did not converge in Linear Least Squares")
+    rank = int(count)
     columns = b if b.ndim == _MANY else b[:, None]
     x = linalg.matmul(_adjoint(vh), inverse[:, None] * linalg.matmul(_adjoint(u), columns))
     rest = new_like(a, (0,), s.dtype)

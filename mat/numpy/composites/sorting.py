@@ -285,6 +285,7 @@ def _sums(columns: Sequence[Mat], edges: Sequence[Array], weights: Mat | None) -
 
     Points outside are counted in one more bin, so that no number of them is read.
     """
+    leave_if(not all(own.size for own in edges))
     place: Mat | None = None
     inside: Mat | None = None
     for x, own in zip(columns, edges, strict=True):

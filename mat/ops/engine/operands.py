@@ -18,6 +18,7 @@ from ...matrix.mat import Mat
 from ...matrix.nested import inferred
 from ...support.dtypes import (
     SUPPORTED,
+    as_dtype,
     becomes_array,
     check_number,
     check_operand,
@@ -40,13 +41,20 @@ def as_operand(value: object, name: str) -> Operand:
     if isinstance(value, Mat):
         return value
     if isinstance(value, np.ndarray):
-        return from_numpy(value) if value.flags.aligned else adopted(value.copy())
+        return of_array(value)
     if isinstance(value, list | tuple):
         return _of_sequence(value, name)
     if becomes_array(value):
         return as_operand(np.asarray(value), name)
     check_operand(value, np.dtype(np.float64), name)
     return value
+
+
+def of_array(a: Array) -> Mat:
+    """Return a Mat over the memory of `a`, or of a copy that has elements as Mats have them."""
+    if a.flags.aligned and a.dtype.isnative:
+        return from_numpy(a)
+    return adopted(a.astype(as_dtype(a.dtype.newbyteorder("="))))
 
 
 def as_mat(value: object, name: str) -> Mat:
@@ -146,7 +154,7 @@ def numpy_gives(function: Function, args: Arguments, kwargs: Keywords) -> Mat:
 
 def _with_mats(found: Operand) -> Operand:
     if type(found) is np.ndarray and found.dtype.name in SUPPORTED:
-        return from_numpy(found) if found.flags.aligned else adopted(found.copy())
+        return of_array(found)
     if type(found) in (tuple, list):
         return type(found)(map(_with_mats, found))
     return found
