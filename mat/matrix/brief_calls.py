@@ -19,6 +19,7 @@ from .brief_copies import none_else
 from .creation import KNOWN, adopted, copy_of_array
 from .elements import copied_from_array
 from .exports import copied_array
+from .joined import new_transposed
 from .mat import Mat
 from .reading import rebuilt
 
@@ -113,12 +114,17 @@ def _with_mats(value: Operand, enabled: bool) -> Operand:
 
 def _mat_of(value: Array, enabled: bool) -> Operand:
     """Return a Mat with the elements of an array, or `NOT_BRIEF`."""
-    made: Any = copy_of_array(value, "C") if _blocks.nbytes_of(value) <= _MOST_RESULT else None
+    made: Any = None
+    if _blocks.nbytes_of(value) <= _MOST_RESULT:
+        made = copy_of_array(value, "K")
+        if made is None and value.flags.f_contiguous:
+            turned = copy_of_array(value.T, "K")
+            made = None if turned is None else new_transposed(turned)
     if made is None:
         if value.dtype not in _known:
             return _not_brief
-        own = value.base is None and value.flags.c_contiguous and value.flags.writeable
-        made = adopted(value if own else value.copy())
+        own = value.base is None and value.flags.forc and value.flags.writeable
+        made = adopted(value if own else value.copy("K"))
     made.device_enabled = enabled
     return made
 

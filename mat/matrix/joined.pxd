@@ -30,8 +30,11 @@ cpdef MatBase stacked_along(object mats, object axis)
 cpdef MatBase packed_copy(MatBase view)
 
 @cython.locals(first=MatBase, parts=list, like=tuple, k=Py_ssize_t, rank=Py_ssize_t,
-               total=Py_ssize_t)
+               total=Py_ssize_t, made=MatBase)
 cpdef MatBase joined_along(object mats, object axis)
+
+@cython.locals(view=MatBase)
+cpdef bint all_by_columns(list mats) except -1
 
 @cython.locals(view=MatBase, shape=tuple, total=Py_ssize_t, rank=Py_ssize_t)
 cdef Py_ssize_t _total_along(list parts, tuple like, Py_ssize_t axis) except -2

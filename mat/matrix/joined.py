@@ -112,6 +112,17 @@ def new_permuted(made: Mat, axes: Ints) -> Mat:
     return found
 
 
+def all_by_columns(mats: list[Any]) -> bool:
+    """Return whether all Mats are stored by columns, and not by rows, too: so NumPy stores what
+    joins them.
+    """
+    for one in mats:
+        view = one
+        if view.layout.contiguous or not view.layout.is_by_columns() or 1 in view.layout.shape:
+            return False
+    return True
+
+
 def joined_along(mats: object, axis: object) -> Mat | None:
     """Return a list of small Mats joined along an axis; None for those that do not fit."""
     if type(axis) is not int or (type(mats) is not list and type(mats) is not tuple) or not mats:
@@ -126,6 +137,9 @@ def joined_along(mats: object, axis: object) -> Mat | None:
     if not -rank <= axis < rank:
         return None
     k = axis if axis >= 0 else axis + rank
+    if not first.layout.contiguous and all_by_columns(parts):
+        made = joined_along([one.T for one in parts], rank - 1 - k)
+        return None if made is None else new_transposed(made)
     total = _total_along(parts, like, k)
     if total < 0:
         return None

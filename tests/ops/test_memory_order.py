@@ -84,3 +84,21 @@ def test_large_results(where, axes):
         np.testing.assert_allclose(found.to_numpy(), wanted)
     np.testing.assert_allclose(total.to_numpy(), (one - b).sum(axis=1))
     assert float(top) == ((one + 1) * 2).max()
+
+
+@pytest.mark.parametrize("where", WHERE)
+@pytest.mark.parametrize("size", [3, 200])
+def test_joins_and_sorts_of_what_is_stored_by_columns(where, size):
+    a = np.random.default_rng(size).random((size, size + 1))
+    x = mat.array(a)
+    for axis in (0, 1, -1):
+        for function in (lambda m, x: m.concatenate([x.T, x.T * 2], axis=axis),
+                         lambda m, x: m.sort(x.T, axis=axis)):
+            wanted = function(np, a)
+            with WHERE[where]():
+                found = function(mat, x)
+            assert steps(found) == steps(wanted)
+            assert not found.is_view
+            np.testing.assert_array_equal(found.to_numpy(), wanted)
+    mixed = mat.concatenate([x.T, x.T.copy()])
+    np.testing.assert_array_equal(mixed.to_numpy(), np.concatenate([a.T, a.T]))

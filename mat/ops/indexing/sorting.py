@@ -14,9 +14,11 @@ import numpy as np
 
 from ...devices.in_use import computes_elsewhere, has_kernels
 from ...errors import ShapeError
+from ...layout.orders import only_by_columns
 from ...layout.shapes import Ints, as_axis
 from ...layout.strided import Layout
 from ...matrix.creation import adopted
+from ...matrix.joined import new_transposed
 from ...matrix.mat import Mat, new_like
 from ...support.dtypes import EXTENSIONS
 from ...support.native import compiled
@@ -130,6 +132,9 @@ def sort(x: Mat, axis: int = -1, *, descending: bool = False, stable: bool = Tru
     if x.dtype.char in EXTENSIONS:
         wide = sort(x.astype(np.float32), axis, descending=descending, stable=stable)
         return wide.astype(x.dtype)
+    if only_by_columns(x.layout):
+        return new_transposed(sort(x.T, x.ndim - 1 - as_axis(axis, x.ndim), descending=descending,
+                                   stable=stable))
     found: Mat | None = None if descending else sorted_along(x, axis, stable)
     return _sort.new((x, None, axis, descending, stable)) if found is None else found
 

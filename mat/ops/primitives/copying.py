@@ -193,6 +193,9 @@ def sorted_along(x: object, axis: object, stable: bool = False) -> Mat | None:
         return None
     if not stable and view.element_type is _float16 and layout.size > _FEW:
         return None  # see `ops.indexing.sorting.sort_array`
+    if not layout.contiguous and layout.is_by_columns():  # so NumPy stores the result
+        made = sorted_along(view.T, (-1 - axis) if axis < 0 else rank - 1 - axis, stable)
+        return None if made is None else new_transposed(made)
     made = packed_copy(view)
     if made is None:
         return None

@@ -16,7 +16,14 @@ from ...devices.device import CPU, Device, device_of, in_use
 from ...errors import DTypeError, OutOfDeviceMemory, ShapeError
 from ...layout.shapes import Ints, as_axis
 from ...matrix.base import form_of_result, is_numpys
-from ...matrix.joined import join_released, joined_along, joined_parts, stacked_along
+from ...matrix.joined import (
+    all_by_columns,
+    join_released,
+    joined_along,
+    joined_parts,
+    new_transposed,
+    stacked_along,
+)
 from ...matrix.mat import Mat, new_like
 from ...matrix.with_facets import with_facets
 from ...support.dtypes import EVERY, as_dtype, promoted
@@ -267,6 +274,8 @@ def concat(arrays: Iterable[ArrayLike], axis: int | None = 0, out: Mat | None = 
     if axis is None:
         parts, axis = [m if m.ndim == 1 else m.contiguous().reshape(-1) for m in parts], 0
     k = as_axis(axis, parts[0].ndim)
+    if out is None and all_by_columns(parts):
+        return new_transposed(concat([m.T for m in parts], parts[0].ndim - 1 - k))
     shape = _joined_shape([m.layout.shape for m in parts], k)
     found = joined_parts(parts, shape, k) if out is None else None
     return _concat(parts, k, shape, out) if found is None else found
