@@ -361,8 +361,9 @@ def test_what_reductions_are_made_of():
 def test_out_of_a_reduction_is_checked(name):
     k = mat.kernel("y = x * x", x="input", y="output", reduce=name)
     x, wide = mat.array([0.5, 1, 2]), mat.zeros(3)
-    for out, error in ((wide, ShapeError), (mat.zeros((), dtype="int32"), mat.DTypeError),
-                       (np.zeros(()), mat.DTypeError)):
+    with pytest.raises(mat.DTypeError, match=f"{name} gives float64, which int32 cannot take"):
+        k(x, out=mat.zeros((), dtype="int32"))
+    for out, error in ((wide, ShapeError), (np.zeros(()), mat.DTypeError)):
         with pytest.raises(error) as found:
             k(x, out=out)
         with pytest.raises(error) as wanted:
