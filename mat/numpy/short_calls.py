@@ -119,7 +119,9 @@ class Running(ByPlan):
             view, axis = view if len(view.layout.shape) == 1 else raveled(view), 0
         if self.operation is None:
             self.operation = vars(plugin("ops.primitives.scan").BY_UFUNC[self.rule])["op"]
-        return None if view is None else self.operation.make((view, None, axis))
+        if view is None or (not view.layout.contiguous and view.layout.is_by_columns()):
+            return None  # the operation's function stores by columns, too
+        return self.operation.make((view, None, axis))
 
 
 class Along(Way):

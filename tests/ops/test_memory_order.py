@@ -86,19 +86,31 @@ def test_large_results(where, axes):
     assert float(top) == ((one + 1) * 2).max()
 
 
+BY_COLUMNS = {
+    "concatenate": lambda m, x, axis: m.concatenate([x.T, x.T * 2], axis=axis),
+    "sort": lambda m, x, axis: m.sort(x.T, axis=axis),
+    "roll": lambda m, x, axis: m.roll(x.T, 2, axis=axis),
+    "roll twice": lambda m, x, axis: m.roll(x.T, (1, -1), axis=(axis, 0)),
+    "cumsum": lambda m, x, axis: m.cumsum((x * 8).T // 1, axis=axis),
+    "cumprod": lambda m, x, axis: m.cumprod(x.T > 0.1, axis=axis),
+}
+
+
 @pytest.mark.parametrize("where", WHERE)
 @pytest.mark.parametrize("size", [3, 200])
-def test_joins_and_sorts_of_what_is_stored_by_columns(where, size):
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("name", BY_COLUMNS)
+def test_operands_that_are_stored_by_columns(name, axis, size, where):
     a = np.random.default_rng(size).random((size, size + 1))
-    x = mat.array(a)
-    for axis in (0, 1, -1):
-        for function in (lambda m, x: m.concatenate([x.T, x.T * 2], axis=axis),
-                         lambda m, x: m.sort(x.T, axis=axis)):
-            wanted = function(np, a)
-            with WHERE[where]():
-                found = function(mat, x)
-            assert steps(found) == steps(wanted)
-            assert not found.is_view
-            np.testing.assert_array_equal(found.to_numpy(), wanted)
-    mixed = mat.concatenate([x.T, x.T.copy()])
-    np.testing.assert_array_equal(mixed.to_numpy(), np.concatenate([a.T, a.T]))
+    wanted = BY_COLUMNS[name](np, a, axis)
+    with WHERE[where]():
+        found = BY_COLUMNS[name](mat, mat.array(a), axis)
+    assert steps(found) == steps(wanted)
+    assert not found.is_view
+    np.testing.assert_array_equal(found.to_numpy(), wanted)
+
+
+def test_joins_of_two_orders():
+    x = mat.ones(3, 4)
+    found = mat.concatenate([x.T, x.T.copy()])
+    np.testing.assert_array_equal(found.to_numpy(), np.ones((8, 3)))

@@ -12,8 +12,10 @@ from typing import Literal
 
 from ...devices.in_use import computes_elsewhere
 from ...errors import ShapeError
+from ...layout.orders import only_by_columns
 from ...layout.shapes import Ints, as_axis
 from ...layout.strided import Layout
+from ...matrix.joined import new_transposed
 from ...matrix.mat import Mat, new_like
 from ...matrix.ranges import arange
 from ...support.types import Number
@@ -29,6 +31,9 @@ Fill = Callable[[Mat, Widths], None]
 
 def rolled(x: Mat, shifts: Iterable[tuple[int, int]]) -> Mat:
     """Return a copy of `x` with elements moved by `shifts` of axes, around their ends."""
+    if only_by_columns(x.layout):  # so NumPy stores the result
+        return new_transposed(rolled(x.T, [(x.ndim - 1 - as_axis(axis, x.ndim), shift)
+                                           for axis, shift in shifts]))
     total = dict.fromkeys(range(x.ndim), 0)
     for axis, shift in shifts:
         total[as_axis(axis, x.ndim)] += shift

@@ -21,7 +21,7 @@ from ...layout.strided import Layout, packed_strides
 from ...matrix.base import Form, form_of_result, is_numpys
 from ...matrix.brief_calls import NOT_BRIEF, call_briefly
 from ...matrix.brief_copies import copy_rows, is_brief, none_else
-from ...matrix.joined import as_packed, packed_copy
+from ...matrix.joined import as_packed, new_transposed, packed_copy
 from ...matrix.mat import Mat
 from ...matrix.storage import Storage
 from ...support.options import FLOAT64
@@ -510,6 +510,9 @@ def rolled(x: object, shift: object, axis: object) -> Operand:
         return None
     view: Any = x
     layout, storage, size = view.layout, view.storage, view.element_size
+    if type(axis) is int and not layout.contiguous and layout.is_by_columns():
+        turned = rolled(view.T, shift, -1 - axis)  # so NumPy stores the result
+        return None if turned is None else new_transposed(turned)
     if not layout.contiguous or not is_brief(layout.size * size):
         return None
     rows, n = 1, layout.size

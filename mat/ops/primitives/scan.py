@@ -14,7 +14,9 @@ import numpy as np
 
 from ...errors import DTypeError, ShapeError
 from ...layout.merged_axes import CHUNK, PIECE, is_in_order
+from ...layout.orders import only_by_columns
 from ...layout.shapes import as_axis
+from ...matrix.joined import new_transposed
 from ...matrix.mat import Mat, new_like
 from ...support.dtypes import BOOL, BY_CHAR, BY_NAME, DISTINCT, EVERY
 from ...support.native import compiled
@@ -208,6 +210,8 @@ def _running(name: str, rule: np.ufunc, doc: str, of_bools: Function | None = No
             x = x if x.dtype == dtype else x.astype(dtype)
             if out is None and _dtype_of(rule, dtype) != dtype:
                 out = new_like(x, x.shape, dtype)  # integers that are not made larger
+        if out is None and only_by_columns(x.layout):  # so NumPy stores the result
+            return new_transposed(kernel.new((x.T, None, x.ndim - 1 - as_axis(axis, x.ndim))))
         if out is None:
             return kernel.new((x, None, axis))
         out = check_is_mat(out)
