@@ -302,6 +302,7 @@ def test_counts_of_elements_are_indices_in_a_plan():
     assert "gather_along" in {call.name for call in quantiles.calls}
 
 
+@native
 def test_weighted_means_are_not_left_to_numpy():
     x, w = mat.empty(10_000_000, 2000), mat.empty(10_000_000)
     found = mat.debug.plan(np.average, x, axis=0, weights=w, pool_bytes=1 << 33)
