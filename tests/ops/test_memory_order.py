@@ -91,6 +91,8 @@ BY_COLUMNS = {
     "sort": lambda m, x, axis: m.sort(x.T, axis=axis),
     "roll": lambda m, x, axis: m.roll(x.T, 2, axis=axis),
     "roll twice": lambda m, x, axis: m.roll(x.T, (1, -1), axis=(axis, 0)),
+    "pad": lambda m, x, axis: m.pad(x.T, ((1, 2), (0, 3)), constant_values=axis),
+    "edge": lambda m, x, axis: m.pad(x.T, ((0, 2), (3, axis + 1)), mode="edge"),
     "cumsum": lambda m, x, axis: m.cumsum((x * 8).T // 1, axis=axis),
     "cumprod": lambda m, x, axis: m.cumprod(x.T > 0.1, axis=axis),
 }
@@ -114,3 +116,9 @@ def test_joins_of_two_orders():
     x = mat.ones(3, 4)
     found = mat.concatenate([x.T, x.T.copy()])
     np.testing.assert_array_equal(found.to_numpy(), np.ones((8, 3)))
+
+
+def test_joins_by_columns_name_the_shapes_that_were_given():
+    x, y = mat.ones(2, 3).T * 2, mat.ones(4, 5).T * 2
+    with pytest.raises(mat.ShapeError, match=r"3.*2.*5.*4"):
+        mat.concat([x, y])

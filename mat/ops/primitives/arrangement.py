@@ -115,7 +115,9 @@ def _counted(length: int, like: Mat) -> Mat:
 def bordered(x: Mat, widths: Widths, fill: Fill, first: Number | None = None) -> Mat:
     """Return `x` with a border of these widths that `fill` overwrites, or with `first` there."""
     axes = list(zip(x.shape, widths, strict=True))
-    found = new_like(x, tuple(n + before + after for n, (before, after) in axes), x.dtype)
+    shape = tuple([n + before + after for n, (before, after) in axes])
+    found = (new_transposed(new_like(x, shape[::-1], x.dtype)) if only_by_columns(x.layout)
+             else new_like(x, shape, x.dtype))  # as NumPy stores the result
     if first is not None:
         found[...] = first
     inside = tuple(slice(before, before + n) for n, (before, _) in axes)
