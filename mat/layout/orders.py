@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from ..errors import SettingError
-from .shapes import Ints
+from .shapes import Ints, check_extent
 from .strided import Layout, packed, packed_strides
 
 Order: TypeAlias = Literal["C", "F", "A", "K"]
@@ -74,6 +74,7 @@ def of_result(shape: Ints, operands: Sequence[Layout]) -> Layout:
     """Return the layout without gaps of the result of operands that broadcast to `shape`: its
     elements are in memory in the order of theirs, or by rows where their orders differ.
     """
+    check_extent(shape)
     if all(x.descends() for x in operands):
         return packed(shape)
     return in_order_of_axes(shape, axes_of_loop(len(shape), operands))

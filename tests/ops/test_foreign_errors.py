@@ -87,6 +87,7 @@ def test_the_axis_of_a_fourier_transform():
     lambda: mat.zeros(0).view((0, 2**62)), lambda: mat.ones(1).broadcast_to(2**62),
     lambda: mat.zeros(0, 1).broadcast_to((0, 2**62)),
     lambda: mat.zeros(0, 2**40, 1) + mat.zeros(1).broadcast_to((1, 1, 2**40)),
+    lambda: mat.zeros(2**40, 0, 1).T + mat.zeros(1).broadcast_to((2**40, 1, 1)),
     lambda: mat.arange(0, 10**30), lambda: mat.arange(10**30), lambda: mat.arange(0, 1e30),
     lambda: mat.arange(0, 2**62, dtype="int8"), lambda: mat.arange(0, 1, 1e-300),
     lambda: mat.arange(-1e308, 1e308, 1e-308), lambda: mat.arange(-10**308, 10**308),

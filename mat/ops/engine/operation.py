@@ -23,7 +23,7 @@ from ...devices.device import CPU, Device
 from ...errors import DTypeError, OutOfDeviceMemory
 from ...layout.orders import of_result
 from ...layout.shapes import Ints
-from ...layout.strided import Layout, packed
+from ...layout.strided import Layout
 from ...matrix.base import MatBase, form_of_layout, form_of_result
 from ...matrix.mat import Mat
 from ...matrix.methods import bind
@@ -318,8 +318,8 @@ class Op(Declaration):
         now = _as_now(args)
         shape, dtype = self.result_of(*now)
         mats = [now[k] for k in self.others if isinstance(now[k], Mat)]
-        layout = of_result(shape, [x.layout for x in mats]) if self.of_elements else packed(shape)
-        form = form_of_layout(layout, dtype)
+        form = (form_of_layout(of_result(shape, [x.layout for x in mats]), dtype)
+                if self.of_elements else form_of_result(shape, dtype))
         out = form.new(mats[0].device_enabled, None)
         result = self.call_into(out, args)
         if self.by_form:

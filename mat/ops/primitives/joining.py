@@ -259,7 +259,7 @@ Examples
 int, optional
     The axis along which they are joined; None for all elements in row-major order.""", example="""\
 concat([mat.zeros(1, 2), mat.ones(2, 2)])
-<Mat 3x2 A [[0. 0.] [1. 1.] [1. 1.]]>""")
+<Mat 3x2 F [[0. 0.] [1. 1.] [1. 1.]]>""")
 def concat(arrays: Iterable[ArrayLike], axis: int | None = 0, out: Mat | None = None, *,
            dtype: DTypeLike = None, casting: str = "same_kind") -> Mat:
     if out is None and dtype is None and casting == "same_kind":
@@ -414,7 +414,7 @@ _can_cast: Function = np.can_cast
 
 @documented(_DOC, sequence="along a new axis", shapes="all of one shape", differ="differ",
             axis="int\n    The position of the new axis in the result.",
-            example="stack([mat.zeros(2), mat.ones(2)], axis=1)\n<Mat 2x2 A [[0. 1.] [0. 1.]]>")
+            example="stack([mat.zeros(2), mat.ones(2)], axis=1)\n<Mat 2x2 F [[0. 1.] [0. 1.]]>")
 def stack(arrays: Iterable[ArrayLike], axis: int = 0, out: Mat | None = None, *,
           dtype: DTypeLike = None, casting: str = "same_kind") -> Mat:
     if out is None and dtype is None and casting == "same_kind":
