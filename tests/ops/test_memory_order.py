@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 import mat
 
+from ..support.needs import native
+
 WHERE = {"host": nullcontext, "fused": mat.fused,
          "emulated": lambda: mat.use_device("emulated")}
 FUNCTIONS = {
@@ -122,3 +124,34 @@ def test_joins_by_columns_name_the_shapes_that_were_given():
     x, y = mat.ones(2, 3).T * 2, mat.ones(4, 5).T * 2
     with pytest.raises(mat.ShapeError, match=r"3.*2.*5.*4"):
         mat.concat([x, y])
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, (0, 1), -1])
+@pytest.mark.parametrize("name", ["sum", "mean", "max", "min", "std", "argmax", "any"])
+def test_reductions_of_pending_results_by_columns(name, axis):
+    """They have the bits of what is computed first, and nothing is kept for them."""
+    if name == "argmax" and isinstance(axis, tuple):
+        pytest.skip("it has one axis")
+    a = np.random.default_rng(3).random((90, 120))
+
+    def compute(x):
+        y = x.T * 2 + 1
+        return getattr(y - 1, name)(axis=axis), getattr(y * y, name)(axis=axis)
+
+    expected = compute(mat.array(a))
+    for where in (nullcontext, WHERE["emulated"]):
+        with where(), mat.fused():
+            found = compute(mat.array(a))
+        for x, y in zip(found, expected, strict=True):
+            assert x.shape == y.shape
+            np.testing.assert_array_equal(x.to_numpy(), y.to_numpy())
+
+
+@native  # programs are
+def test_a_sum_of_a_pending_result_by_columns_copies_its_operand_once():
+    x = mat.ones(300, 400)
+    with mat.use_device("emulated", pool_bytes=x.nbytes // 3), mat.debug.trace() as trace:
+        with mat.fused():
+            total = (x.T * 2 + 1).sum(axis=0)
+        assert total.to_numpy().tolist() == [1200.0] * 300
+    assert trace.bytes < 1.02 * x.nbytes

@@ -15,6 +15,8 @@ from ...core.recorder import RECORDERS
 from ...devices.in_use import CPU, Device
 from ...errors import OutOfDeviceMemory
 from ...layout.attributes import begin_as_nothing
+from ...layout.orders import axes_of_steps, with_axes
+from ...layout.shapes import Ints
 from ...matrix.base import Form, MatBase, form_of_result
 from ...matrix.mat import Mat
 from ...memories.file_pages import is_only_map
@@ -145,6 +147,7 @@ class ByBlocks(Deferral):
             return False
         out = args[operation.main]
         if operation.folds:
+            args = turned_fold(operation, args)
             return ((device is not _cpu and defer_rows(operation, device, args, out, block))
                     or defer_fold(operation, device, args, out, block)
                     or compute_fold(operation, device, args, out))
@@ -298,6 +301,57 @@ def defer_assigned(args: Arguments, out: Mat, block: Statements) -> bool:
                 threading.get_ident() in RECORDERS):
             return False
         return defer_in_place(node.operation, node.args, out, block)
+
+
+def turned_fold(operation: Any, args: Arguments) -> Arguments:
+    """Return the arguments of a reduction; in place of a pending operand that is not stored by
+    rows, a Mat that is, with the axes in the order of memory, in which its elements are added.
+    """
+    if len(args) != 4 or type(args[0]) is not _mat:
+        return args
+    x, out, axis, keepdims = args
+    node = value_of(x)
+    if node is None or node.form.layout.contiguous or x.form is not node.form:
+        return args
+    if keepdims or out.ndim > 1 or operation.__name__.startswith("arg"):  # indices count rows
+        return args
+    axes = axes_of_steps(node.form.layout)
+    with EXPRESSIONS.lock:
+        turned = turned_node(node, axes)
+        if turned is None:
+            return args
+        y = turned.form.new(x.device_enabled, None)
+        turned.be_value_of(y.storage, y, None)
+    if type(axis) is int:
+        axis = axes.index(axis % x.ndim)
+    elif axis is not None:
+        axis = tuple([axes.index(k % x.ndim) for k in axis])
+    return y, out, axis, keepdims
+
+
+def turned_node(node: Node, axes: Ints) -> Node | None:
+    """Return a node that computes the elements of another one with permuted axes; None for updates
+    and for what needs reductions.
+    """
+    if node.turned is not None and node.turned[0] == axes:
+        return node.turned[1]
+    if node.old is not None or node.device is not None or len(node.form.shape) != len(axes):
+        return None
+    args: list[Argument] = []
+    for a in node.args:
+        one: Any = a.leaf if isinstance(a, Node) and a.leaf is not None else a
+        if isinstance(one, Leaf):
+            one = leaf_of(one.view.over(with_axes(one.view.layout, axes)))
+        elif isinstance(one, Node):
+            one = turned_node(one, axes)
+            if one is None:
+                return None
+        args.append(one)
+    shape = tuple([node.form.shape[k] for k in axes])
+    made = new_node(node.operation, tuple(args), form_of_result(shape, node.form.dtype), node.line)
+    made.block = node.block
+    node.turned = axes, made
+    return made
 
 
 def defer_rows(operation: Any, device: Device, args: Arguments, out: Mat,

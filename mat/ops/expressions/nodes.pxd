@@ -62,7 +62,7 @@ cdef class Node:
     cdef object __weakref__
     cdef readonly long long number
     cdef readonly object operation
-    cdef public tuple args
+    cdef public tuple args, turned
     cdef readonly Form form
     cdef public object line, leaf, mat, old, overwritten, device
     cdef Py_ssize_t place, storage_place

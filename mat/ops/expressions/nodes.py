@@ -21,6 +21,7 @@ from ...core.source_line import SourceLine, file_and_line
 from ...devices.in_use import has_kernels, in_use
 from ...facets import ARRAY
 from ...layout.attributes import begin_as_nothing
+from ...layout.shapes import Ints
 from ...matrix.base import Form, MatBase
 from ...matrix.mat import Mat
 from ...matrix.storage import Storage
@@ -188,6 +189,7 @@ class Node:
     mat: ref[Mat] | None  # that of the statement, if it is updated
     old: Leaf | None  # what that had seen before
     reduced: bool  # by a pass that did not keep the result
+    turned: tuple[Ints, Node] | None  # the same elements with permuted axes
     in_place: bool  # it updates elements where they are
     spanned: bool  # an operand has its shape
     overwritten: int | None  # the version of `old` before a pass wrote there
@@ -256,7 +258,7 @@ class Node:
         """Be the elements of `view` from now on, which have been computed."""
         storage = self.wanted()
         self.leaf = leaf = new_leaf(view)
-        self.args, self.old = (), None
+        self.args, self.old, self.turned = (), None, None
         leaf.register()
         if storage is not None and storage.pending is not None:
             storage.pending.value = None
