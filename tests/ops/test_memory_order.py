@@ -155,3 +155,19 @@ def test_a_sum_of_a_pending_result_by_columns_copies_its_operand_once():
             total = (x.T * 2 + 1).sum(axis=0)
         assert total.to_numpy().tolist() == [1200.0] * 300
     assert trace.bytes < 1.02 * x.nbytes
+
+
+def test_an_update_of_a_file_waits_while_a_result_by_columns_is_reduced(tmp_path):
+    row, a = np.arange(20_000.0)[None], np.random.default_rng(5).random((20_000, 8))
+    np.save(tmp_path / "row.npy", row)
+    x, z = mat.open_memmap(tmp_path / "row.npy", "r+"), mat.array(a)
+    with mat.fused():
+        y = z.T * x
+        x += 1
+        total, more = y.sum(axis=0), x * 2
+        part = (y + 1).max(axis=1)
+    np.testing.assert_allclose(total.to_numpy(), (a.T * row).sum(0))
+    np.testing.assert_array_equal(part.to_numpy(), (a.T * row + 1).max(1))
+    np.testing.assert_array_equal(more.to_numpy(), (row + 1) * 2)
+    x.flush()
+    np.testing.assert_array_equal(np.load(tmp_path / "row.npy"), row + 1)

@@ -340,6 +340,8 @@ def turned_node(node: Node, axes: Ints) -> Node | None:
     args: list[Argument] = []
     for a in node.args:
         one: Any = a.leaf if isinstance(a, Node) and a.leaf is not None else a
+        if isinstance(one, Leaf) and value_of(one.view) is not None:
+            return None  # an update waits, whose old elements all readers see alike
         if isinstance(one, Leaf):
             one = leaf_of(one.view.over(with_axes(one.view.layout, axes)))
         elif isinstance(one, Node):
