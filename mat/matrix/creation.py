@@ -79,6 +79,7 @@ _EXACT = 2.0**53  # up to which floats represent all integers
 MOST_AT_ONCE = 1 << 16  # bytes of arrays that are copied while the GIL is kept
 # by the arguments, which need no check
 _FORMS, _FLOATS = FORMS_OF_NEW, FORMS_OF_FLOAT64
+_DTYPE_LIKES = (type, str, np.dtype)
 # of arrays that Mats are made of; others join them when they were
 KNOWN = _DTYPES = {np.dtype(t.name) for t in ELEMENT_TYPES if t.char not in EXTENSIONS}
 
@@ -87,20 +88,23 @@ def filled(lengths: tuple[ShapeLike | DTypeLike, ...], dtype: DTypeLike, value: 
     """Return a Mat of zeros, ones or arbitrary elements."""
     options = current()
     shape: Any = lengths[0] if len(lengths) == 1 else lengths
+    kind = dtype
+    if len(lengths) == 2 and dtype is None and isinstance(lengths[1], _DTYPE_LIKES):
+        shape, kind = lengths
     if type(shape) is not int:
         if type(shape) is not tuple:
             return _filled_by(lengths, dtype, value)
         for n in shape:
             if type(n) is not int:  # True would be found as 1
                 return _filled_by(lengths, dtype, value)
-    if dtype is None:
-        dtype = options.dtype
+    if kind is None:
+        kind = options.dtype
     try:
-        form = form_of_floats(shape) if dtype is _float64 else _FORMS.get((shape, dtype))
+        form = form_of_floats(shape) if kind is _float64 else _FORMS.get((shape, kind))
     except TypeError:  # the dtype cannot be hashed: it is none
         form = None
     if form is None:
-        return _remembered(shape, dtype, Mat(shape, dtype, fill=value))
+        return _remembered(shape, kind, Mat(shape, kind, fill=value))
     return form.new(options.device_enabled, value)
 
 
