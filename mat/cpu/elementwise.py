@@ -27,6 +27,7 @@ from .thread_pool import share
 PRECISION = {char: BY_CHAR[char].suffix for char in REAL_TYPES}
 # what an operand that is a number becomes, by the kind of its dtype
 _NUMBER = {char: char if t.kind in "fc" else "i" for char, t in BY_CHAR.items()}
+_FLOAT32 = np.dtype(np.float32)
 _FILLED = {char: BY_CHAR[char].suffix for char in BLAS_TYPES}
 # elements that are worth a thread where memory is what takes time: some 5 microseconds,
 GRAIN = 1 << 14
@@ -101,15 +102,16 @@ def prepare_elementwise(name: str, *operands: Operand, layouts: Sequence[Layout 
     `operands`: Mats of any strides that broadcast to the last one, or numbers.
 
     Operands with a layout are Mats, if `layouts` does not say how to view them; numbers become
-    elements of that dtype, by default the first Mat's, and so do elements of other dtypes; results
-    of float32 become 16-bit floats where these are written, and numbers are rounded to these first.
+    elements of that dtype, by default the first Mat's, and so do elements of other dtypes. For
+    16-bit floats it computes in float32: numbers are rounded to these first, results at the end.
     """
     layouts = layouts or [getattr(v, "layout", None) for v in operands]
     letter = (next(v.element_type.char for v in operands if hasattr(v, "storage"))
               if dtype is None else dtype.char)
+    kind = _NUMBER[letter]
+    if letter in HALVES:
+        letter, dtype = "f", _FLOAT32
     shape = operands[-1].layout.shape
-    written = operands[-1].element_type.char
-    kind = written if written in HALVES else _NUMBER[letter]
     views = [_view(v, layout, shape, letter, dtype, kind)
              for v, layout in zip(operands[:-1], layouts[:-1], strict=True)]
     views.append(_written(operands[-1], layouts[-1], shape, letter))

@@ -88,7 +88,7 @@ def filled(lengths: tuple[ShapeLike | DTypeLike, ...], dtype: DTypeLike, value: 
     """Return a Mat of zeros, ones or arbitrary elements."""
     options = current()
     shape: Any = lengths[0] if len(lengths) == 1 else lengths
-    kind = dtype
+    kind: Any = dtype
     if len(lengths) == 2 and dtype is None and isinstance(lengths[1], _DTYPE_LIKES):
         shape, kind = lengths
     if type(shape) is not int:

@@ -83,8 +83,9 @@ INLINE uint64_t whole_u64(double x) {
     DO(from, S, u32, uint32_t, x) \
     DO(from, S, u64, uint64_t, x) \
     FAST(from, S, f32, float, x) \
+    FAST(from, S, f16, uint16_t, to_half((float)(x))) \
     FAST(from, S, f64, double, x)
-#define OF_FLOATING(DO, FAST, from, S) \
+#define OF_FLOATING(DO, FAST, from, S, x) \
     FAST(from, S, b1, uint8_t, x != 0) \
     FAST(from, S, i8, int8_t, (int32_t)x) \
     FAST(from, S, i16, int16_t, (int32_t)x) \
@@ -123,8 +124,9 @@ INLINE uint64_t whole_u64(double x) {
     OF_WHOLE(DO, COMPUTED, u16, uint16_t) \
     OF_WHOLE(DO, COMPUTED, u32, uint32_t) \
     OF_WHOLE(DO, COMPUTED, u64, uint64_t) \
-    OF_FLOATING(DO, COMPUTED, f32, float) \
-    OF_FLOATING(DO, COMPUTED, f64, double) \
+    OF_FLOATING(DO, COMPUTED, f16, uint16_t, from_half(x)) \
+    OF_FLOATING(DO, COMPUTED, f32, float, x) \
+    OF_FLOATING(DO, COMPUTED, f64, double, x) \
     DO(f32, float, f64, double, x) \
     DO(f64, double, f32, float, x) \
     COMPUTED(f16, uint16_t, f32, float, from_half(x)) \
@@ -140,14 +142,22 @@ INLINE uint64_t whole_u64(double x) {
     DO(e4m3, uint8_t, e5m2, uint8_t, to_e5m2(from_e4m3(x))) \
     DO(e5m2, uint8_t, e4m3, uint8_t, to_e4m3(from_e5m2(x)))
 
-#define OF_REAL(DO, from, S) \
-    DO(from, S, c64, float, in[i], 0) \
-    DO(from, S, c128, double, in[i], 0)
+#define OF_REAL(DO, from, S, x) \
+    DO(from, S, c64, float, x, 0) \
+    DO(from, S, c128, double, x, 0)
 #define EVERY_COMPLEX(DO) \
-    OF_REAL(DO, i32, int32_t) \
-    OF_REAL(DO, i64, int64_t) \
-    OF_REAL(DO, f32, float) \
-    OF_REAL(DO, f64, double) \
+    OF_REAL(DO, b1, uint8_t, in[i] != 0) \
+    OF_REAL(DO, i8, int8_t, in[i]) \
+    OF_REAL(DO, i16, int16_t, in[i]) \
+    OF_REAL(DO, i32, int32_t, in[i]) \
+    OF_REAL(DO, i64, int64_t, in[i]) \
+    OF_REAL(DO, u8, uint8_t, in[i]) \
+    OF_REAL(DO, u16, uint16_t, in[i]) \
+    OF_REAL(DO, u32, uint32_t, in[i]) \
+    OF_REAL(DO, u64, uint64_t, in[i]) \
+    OF_REAL(DO, f16, uint16_t, from_half(in[i])) \
+    OF_REAL(DO, f32, float, in[i]) \
+    OF_REAL(DO, f64, double, in[i]) \
     DO(c64, float, c128, double, in[2 * i], in[2 * i + 1]) \
     DO(c128, double, c64, float, in[2 * i], (float)in[2 * i + 1])
 

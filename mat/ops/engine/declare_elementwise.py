@@ -268,7 +268,6 @@ def _prepare_kernels(kernel: MatOp, name: str, rule: np.ufunc, on_device: str = 
         line = name if operands[-1].element_type == result else name + "_in"
         if dtype.char == "e" and name in ("maximum", "minimum"):
             line += "_first"
-        dtype = FLOAT32 if dtype.char in HALVES else dtype
         return cpu.prepare_elementwise(line, *operands, dtype=dtype)
 
     kernel.prepare("foreign", dtypes=compiled(STORED),
@@ -297,8 +296,10 @@ def _fits_host(rule: np.ufunc, dtypes: str, halves: int) -> Callable[..., bool]:
         *loop, result = _kernel_dtypes(rule, *operands[:-1])
         dtype, out = loop[0], operands[-1].element_type
         if dtype.char in HALVES:
-            same = all(d == dtype for d in (*loop, result, out))
-            return same and operands[-1].layout.size <= halves and _in_float32(*operands)
+            same = all(d == dtype for d in loop) and out == result
+            known = result == dtype or result.kind == "b"
+            return (same and known and operands[-1].layout.size <= halves
+                    and _in_float32(*operands))
         in_place = len(loop) == 2 and result.kind == "b" and dtype.char in REAL_TYPES + LONG
         return (dtype.char in dtypes and all(d == dtype for d in loop)
                 and (out == result or (in_place and out == dtype))
@@ -334,7 +335,7 @@ def clipping(name: str, doc: str) -> Function:
         lambda cpu, x, low, high, out: cpu.prepare_elementwise(name, x, low, high, out))
     kernel.prepare("foreign", dtypes=compiled(HALVES), when=_clips_halves)(
         lambda cpu, x, low, high, out: cpu.prepare_elementwise(
-            name + "_first", x, low, high, out, dtype=FLOAT32))
+            name + "_first", x, low, high, out, dtype=out.element_type))
     kernel.prepare("cuda", dtypes=EVERY, when=_clips_on_device)(
         lambda cuda, x, low, high, out: cuda.prepare_elementwise(name, x, low, high, out))
     kernel.on("array", bare=True, silent=True)(
