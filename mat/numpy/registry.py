@@ -93,10 +93,8 @@ def composes(*names: str, method: str = "__call__") -> Callable[[F], F]:
 
 _TABLE = {
     "arranging":
-        "array_split block broadcast_to diag diagflat* diagonal dsplit expand_dims fft.fftshift "
-        "fft.ifftshift fill_diagonal* flip fliplr flipud hsplit "
-        "lib.stride_tricks.sliding_window_view meshgrid moveaxis pad repeat resize* roll rollaxis "
-        "rot90 split squeeze swapaxes tile tril triu vsplit",
+        "block diag diagflat* fft.fftshift fft.ifftshift fill_diagonal* meshgrid pad repeat "
+        "resize* roll tile tril triu",
     "calculus":
         "convolve* correlate* ediff1d* gradient interp* polyadd* polyder* polyint* polymul* "
         "polysub* polyval* trapezoid vander*",

@@ -13,11 +13,11 @@ from mat.ops.primitives.few_elements cimport leaves_dtype
 from mat.ops.primitives.few_indices cimport places
 
 cdef list _in_use, _observers
-cdef object _mat, _not_brief, _nrm2, _result_type, _bool, _int64, _partition, _ALL, _BACK
+cdef object _mat, _not_brief, _nrm2, _result_type, _bool, _int64, _partition
 cdef dict _NO_KEYWORDS
 cdef Calls _product, _conjugate
 cdef dict _products, _ways, _writers
-cdef Py_ssize_t _FEW, _MANY
+cdef Py_ssize_t _FEW, _MANY, _MOST_VIEWS
 cdef set _of_many
 
 
@@ -56,6 +56,14 @@ cdef class Of(Way):
     cpdef object call(self, tuple args, dict kwargs)
 
 
+cdef class View(Way):
+    cdef object function
+    cdef dict known
+    @cython.locals(view=MatBase)
+    cpdef object call(self, tuple args, dict kwargs)
+    cdef object learn(self, MatBase view, object key, tuple args, dict kwargs)
+
+
 cdef class OfFew(Way):
     cdef object function
     cdef Py_ssize_t limit
@@ -85,15 +93,18 @@ cdef class ByNumPy(Way):
 
 
 cdef object only_axis(tuple args, dict kwargs, object default)
+cdef object _key_of_view(Layout layout, tuple args, dict kwargs)
+cdef bint _add_integers(list key, object value) except -1
+@cython.locals(view=MatBase)
+cdef object _layouts_of(object found, Storage storage)
+@cython.locals(layout=Layout)
+cdef object _views(MatBase view, object layouts, Py_ssize_t shift)
 @cython.locals(view=MatBase)
 cpdef object raveled(object x)
-@cython.locals(view=MatBase, layout=Layout)
-cpdef object at_least_1d(object x)
-cpdef object at_least_2d(object x)
 cpdef object flat_places(object x)
 cpdef object rows_of_places(object x)
-cpdef object flipped(object x)
-cpdef object flipped_columns(object x)
+@cython.locals(view=MatBase)
+cpdef object at_least_1d(object x)
 @cython.locals(view=MatBase)
 cpdef object squeezed(object x)
 @cython.locals(view=MatBase)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..core.compiled import IN_USE, give_vectorcall
 from ..core.observers import OBSERVERS
 from ..layout.attributes import begin_as_nothing
 from ..layout.shapes import Ints
+from ..layout.strided import Layout
 from ..matrix.base import is_numpys
 from ..matrix.brief_calls import NOT_BRIEF, call_briefly, write_briefly
 from ..matrix.called_methods import MatMethod
@@ -24,6 +26,7 @@ from ..matrix.creation import adopted
 from ..matrix.elements import copied_to_part
 from ..matrix.joined import as_packed
 from ..matrix.mat import Mat
+from ..matrix.storage import Storage
 from ..ops.engine.calls import Calls
 from ..ops.indexing import selection
 from ..ops.indexing.selection import taken_of, written
@@ -36,7 +39,8 @@ from ..ops.primitives.joining import joined, stacked
 from ..support.dtypes import BLAS_TYPES
 from ..support.plugins import plugin
 from ..support.types import Arguments, Function, Keywords, Operand
-from .registry import OF_MANY
+from .registry import OF_MANY, numpy_function
+from .views import NAMES, OF_SEVERAL, NoView, run_as_view
 
 # with types of C
 _in_use, _observers, _mat, _not_brief = IN_USE, OBSERVERS, Mat, NOT_BRIEF
@@ -44,7 +48,6 @@ _result_type, _bool, _int64 = np.result_type, np.dtype(bool), np.dtype(np.int64)
 _partition: Function = np.ndarray.partition
 _NO_KEYWORDS: Keywords = {}
 _conjugate: Calls = vars(ufuncs.conjugate)["op"]
-_ALL, _BACK = slice(None), slice(None, None, -1)
 
 
 class Way:
@@ -148,6 +151,45 @@ class Of(Way):
         return None if kwargs or len(args) != self.count else self.function(*args)
 
 
+class View(Way):
+    """By the layouts that NumPy's function gives a view of its first argument, found out once for
+    other arguments that are integers, or tuples and lists of some.
+    """
+
+    def __init__(self, function: Function) -> None:
+        self.function: Function = function
+        self.in_blocks = True
+        # by layout and arguments: from where these were found, and layouts; None where it copies
+        self.known: dict[object, tuple[int, object] | None] = {}
+
+    def call(self, args: Arguments, kwargs: Keywords) -> Operand:
+        if type(args[0]) is not _mat:
+            return None
+        view: Any = args[0]
+        key = _key_of_view(view._seen(), args, kwargs)
+        if key is None:
+            return None
+        if key not in self.known:
+            return self.learn(view, key, args, kwargs)
+        found = self.known[key]
+        if found is None:
+            return None
+        start, layouts = found
+        return _views(view, layouts, view.layout.displacement - start)
+
+    def learn(self, view: Mat, key: object, args: Arguments, kwargs: Keywords) -> Operand:
+        """Return the result, and remember the layouts if it is a view."""
+        found: Operand = None
+        with suppress(NoView):
+            found = run_as_view(self.function, False, args, kwargs)
+        layouts = None if found is None else _layouts_of(found, view.storage)
+        if len(self.known) >= _MOST_VIEWS:
+            self.known.clear()
+        if layouts is not None or found is None:
+            self.known[key] = None if found is None else (view.layout.displacement, layouts)
+        return found
+
+
 class OfFew(Way):
     """By NumPy's function of a Mat of fewer elements than `limit`, without other arguments."""
 
@@ -241,6 +283,55 @@ def only_axis(args: Arguments, kwargs: Keywords, default: object) -> object:
     return default if len(args) == 1 else args[1] if len(args) == 2 else _not_brief
 
 
+def _key_of_view(layout: Layout, args: Arguments, kwargs: Keywords) -> object:
+    """Return a key for the layout and the further arguments; None if these are of other kinds."""
+    if len(args) == 1 and not kwargs:
+        return layout.shape, layout.strides
+    key: list[object] = [layout.shape, layout.strides]
+    for k in range(1, len(args)):
+        if not _add_integers(key, args[k]):
+            return None
+    for name, value in kwargs.items():
+        key.append(name)
+        if not _add_integers(key, value):
+            return None
+    return tuple(key)
+
+
+def _add_integers(key: list[object], value: Operand) -> bool:
+    """Append None, an integer, or several with their class; return False for others."""
+    kind = type(value)
+    if kind is tuple or kind is list:
+        for n in value:
+            if type(n) is not int:  # True would be found as 1
+                return False
+        key.append(kind)
+        key.append(tuple(value))
+        return True
+    key.append(value)
+    return value is None or kind is int
+
+
+def _layouts_of(found: Operand, storage: Storage) -> object:
+    """Return the layouts of views of a storage, in lists and tuples as they are; None if one is
+    not.
+    """
+    if type(found) is _mat:
+        return found.layout if found.storage is storage else None
+    layouts = [_layouts_of(v, storage) for v in found]
+    return None if None in layouts else layouts if type(found) is list else tuple(layouts)
+
+
+def _views(view: Mat, layouts: Any, shift: int) -> Operand:
+    """Return views of the storage of `view`, with layouts moved by so many elements."""
+    kind = type(layouts)
+    if kind is list or kind is tuple:
+        found = [_views(view, v, shift) for v in layouts]
+        return found if kind is list else tuple(found)
+    layout: Layout = layouts
+    return view._view_of(layout.moved_to(layout.displacement + shift))
+
+
 def raveled(x: object) -> Operand:
     """Return all elements of a packed Mat, or a copy of a few strided ones, as a vector."""
     view: Any = as_packed(x) if type(x) is _mat else None
@@ -261,31 +352,9 @@ def rows_of_places(x: object) -> Operand:
 
 def at_least_1d(x: object) -> Operand:
     """Return the view of a Mat that has axes."""
-    if type(x) is not _mat:
-        return None
-    view: Any = x
-    layout = view.layout
-    return view._view_of(layout) if layout.shape else None
-
-
-def at_least_2d(x: object) -> Operand:
-    """Return the view of a vector as a matrix of one row, or that of a Mat of more axes."""
-    found: Any = at_least_1d(x)
-    return found[None] if found is not None and len(found.layout.shape) == 1 else found
-
-
-def flipped(x: object) -> Operand:
-    """Return the view of a Mat that has axes with all of them reversed."""
     shape = shape_of(x)
     view: Any = x
-    return view[(_BACK,) * len(shape)] if shape else None
-
-
-def flipped_columns(x: object) -> Operand:
-    """Return the view of a Mat of two axes or more with the second one reversed."""
-    shape = shape_of(x)
-    view: Any = x
-    return view[_ALL, _BACK] if shape is not None and len(shape) > 1 else None
+    return view._view_of(view.layout) if shape else None
 
 
 def squeezed(x: object) -> Operand:
@@ -483,17 +552,21 @@ def _reductions() -> dict[object, Way]:
 WAYS: dict[object, Way] = {
     np.concatenate: Along(joined, 0, True), np.stack: Along(stacked, 0, True),
     np.sort: Along(sorted_along, -1), np.ravel: Of(raveled),
-    np.atleast_1d: Of(at_least_1d), np.atleast_2d: Of(at_least_2d), np.shape: Of(shape_of),
-    np.flip: Of(flipped), np.fliplr: Of(flipped_columns),
-    np.squeeze: Of(squeezed), np.ndim: Of(rank_of), np.size: Of(size_of),
+    **{f: View(f) for name in (*NAMES, *OF_SEVERAL) if (f := numpy_function(name)) is not None},
+    np.shape: Of(shape_of), np.ndim: Of(rank_of), np.size: Of(size_of),
     np.iscomplexobj: Of(has_complex_dtype),
     np.real: Of(real_parts), np.imag: Of(imaginary_parts),
-    np.clip: Of(few.clipped, 3, True), np.result_type: ResultType(), np.diag: Of(few.of_diagonal),
+    np.clip: Of(few.clipped, 3, True), np.result_type: ResultType(),
+    np.diag: OrNumPy(few.of_diagonal, View(np.diag)),
     np.linalg.norm: Of(length), np.ptp: Along(few.extent, None), np.tensordot: Of(contracted, 3),
     np.dot: Of(matrix_product, 2), np.vdot: Of(vector_product, 2), np.inner: Of(inner_product, 2),
     **_reductions()}
+for _function, _shorter in ((np.squeeze, squeezed), (np.atleast_1d, at_least_1d)):
+    WAYS[_function] = OrNumPy(_shorter, WAYS[_function])
+    WAYS[_function].in_blocks = True
 _ways, _of_many = WAYS, OF_MANY  # with types of C
 _FEW, _MANY = 1 << 12, 1 << 17  # elements
+_MOST_VIEWS = 256  # of each function
 
 
 # what is shorter than a call of NumPy, by its function: of how many arguments, and what those after
