@@ -281,9 +281,9 @@ class _PythonPackedMethod:
 class _PythonRelay:
     """A function that passes its arguments on to `function`.
 
-    For an object of the class `kind` that this returns, `returned` gives the result; after an error
-    of the classes `errors`, but not of those in `passing`, `failed` does, which gets the tuple and
-    the dictionary of the arguments.
+    For an object of the class `kind` that this returns, unless it is one of the arguments,
+    `returned` gives the result; after an error of the classes `errors`, but not of those in
+    `passing`, `failed` does, which gets the tuple and the dictionary of the arguments.
     """
 
     def __init__(self, function: Callable[..., Any], kind: type | None = None,
@@ -300,7 +300,10 @@ class _PythonRelay:
         except self.errors:
             found = None
         else:
-            return self.returned(found) if type(found) is self.kind else found
+            if type(found) is not self.kind or any(
+                    found is given for given in (*args, *kwargs.values())):
+                return found
+            return self.returned(found)
         return self.failed(args, kwargs)
 
     def __reduce__(self) -> str:

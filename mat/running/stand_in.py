@@ -31,13 +31,14 @@ from numpy.lib.npyio import NpzFile
 
 from mat import errors
 
-from ..core.compiled import IN_USE, Relay, RelayMethod
+from ..core.compiled import Relay, RelayMethod
 from ..core.export import KEPT_BY_EXPORTS
 from ..core.source_line import cell_of, warn
 from ..errors import MatError, PerformanceWarning, SettingError
 from ..matrix.delegate import delegate
 from ..matrix.mat import Mat
 from ..matrix.operators import OPERATORS, UNCHANGING
+from ..matrix.reading import rebuilt
 from ..numpy.namespace.lookup import (
     ABSENT,
     FUNCTION,
@@ -101,9 +102,27 @@ def function_of(name: str, ours: Function, numpys: Function, *, numbers: bool,
     `Relay` is no method as an attribute of a class, as NumPy's ufuncs are none.
     """
     result = Mat._as_number if numbers else Mat._as_array
+    if numbers and name in _OF_SEVERAL:
+        ours = _with_numbers(ours)
     call: Function = kind(ours, Mat, result, OURS, (MatError,), partial(by_numpy, name, numpys))
     call.__dict__.update(__name__=name.rpartition(".")[2], __qualname__=name, __module__=__name__,
                          __doc__=numpys.__doc__, __wrapped__=numpys)
+    return call
+
+
+# functions with several results, some of which have no axes
+_OF_SEVERAL = frozenset(("average", "divmod", "frexp", "linalg.lstsq", "linalg.slogdet", "modf",
+                         "unravel_index", "unstack"))
+
+
+def _with_numbers(function: Function) -> Function:
+    """Return `function` with numbers for the results without axes in a tuple of several."""
+    def call(*args: Operand, **kwargs: Operand) -> Operand:
+        found = function(*args, **kwargs)
+        if not isinstance(found, tuple):
+            return found
+        return rebuilt(found, [x._as_number() if type(x) is Mat else x for x in found])
+
     return call
 
 
@@ -121,8 +140,8 @@ def ufunc_of(name: str, ours: Any, numpys: np.ufunc) -> Function:
 # Methods
 
 
-_NUMBERS = ("all", "any", "argmax", "argmin", "dot", "max", "mean", "min", "prod", "std", "sum",
-            "trace", "var")
+_NUMBERS = ("all", "any", "argmax", "argmin", "clip", "conj", "conjugate", "dot", "max", "mean",
+            "min", "prod", "round", "searchsorted", "std", "sum", "trace", "var")
 _CONVERSIONS = ("astype", "view")
 _COPIES = ("__copy__", "__deepcopy__", "byteswap", "copy")
 _ASSIGNMENT = "_set_by"  # what ``x[index] = value`` calls, unless `value` is simple
@@ -151,8 +170,7 @@ def as_in_numpy() -> Iterator[None]:
     operators = _by_numpys_operators()
     for name, numpys in operators.items():
         OPERATORS[name].by_numpy = numpys
-    if IN_USE:  # on the host they are NumPy's scalars
-        UNCHANGING.append(changes)
+    UNCHANGING.append(changes)
     try:
         yield
     finally:

@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
 from mat.core.compiled import Relay, RelayMethod, _PythonRelay, _PythonRelayMethod
@@ -38,11 +38,22 @@ def test_arguments_arrive_as_they_are(kinds, args, kwargs):
 @pytest.mark.parametrize("kinds", KINDS)
 def test_results_of_a_class_are_replaced(kinds):
     for kind in kinds:
-        relay = kind(lambda x: x, int, lambda found: ("number", found))
-        assert relay(5) == ("number", 5)
-        assert relay(True) is True  # of a derived class
-        assert relay("a") == "a"
+        relay = kind(lambda pair: pair[0], int, lambda found: ("number", found))
+        assert relay((5,)) == ("number", 5)
+        assert relay((True,)) is True  # of a derived class
+        assert relay(("a",)) == "a"
         assert kind(lambda: 5)() == 5
+
+
+@pytest.mark.parametrize("kinds", KINDS)
+def test_a_result_that_was_given_remains(kinds):
+    for kind in kinds:
+        relay = kind(lambda *args, **kwargs: kwargs.get("out", args[-1]), list, len)
+        given = [1, 2]
+        assert relay(3, out=given) is given
+        assert relay(3, given) is given
+        assert relay(given, a=given, out=[1]) == [1]
+        assert kind(lambda x, **kwargs: [x], list, len)(3, out=given) == 1
 
 
 @pytest.mark.parametrize("kinds", KINDS)
@@ -112,6 +123,53 @@ def test_operators_have_numpys_results(rng):
         assert x.sum(axis=0) == x.to_numpy().sum()
     assert type(x @ y) is mat.Mat
     assert not (x == "a").any()
+
+
+# results without axes, also among several
+NUMBERS = {
+    "slogdet": lambda m: m.linalg.slogdet(m.array([[2.0, 1], [1, 3]])),
+    "lstsq": lambda m: m.linalg.lstsq(m.ones((3, 2)), m.ones(3))[2],
+    "average": lambda m: m.average(m.arange(3.0), weights=m.arange(3), returned=True),
+    "modf": lambda m: m.modf(m.array(2.5)), "frexp": lambda m: m.frexp(m.array(2.5)),
+    "divmod": lambda m: m.divmod(m.array(7), 2), "unstack": lambda m: m.unstack(m.arange(3)),
+    "unravel_index": lambda m: m.unravel_index(5, (2, 3)),
+    "searchsorted": lambda m: m.arange(3.0).searchsorted(1.5),
+    "round": lambda m: m.array(2.55).round(1), "clip": lambda m: m.array(7).clip(0, 5),
+    "conj": lambda m: (m.array(1j).conj(), m.array(1j).conjugate())}
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("name", NUMBERS)
+def test_results_without_axes_are_numbers(name):
+    wanted = NUMBERS[name](np)
+    with as_in_numpy():
+        found = NUMBERS[name](np_by_mat)
+    assert type(found).__name__ == type(wanted).__name__
+    pairs = zip(found, wanted, strict=True) if isinstance(wanted, tuple) else [(found, wanted)]
+    for one, other in pairs:
+        assert type(one) is type(other)
+        assert_allclose(one, other, rtol=1e-14)
+
+
+@pytest.mark.host
+def test_what_is_given_as_out_is_returned():
+    for m in np, np_by_mat:
+        with as_in_numpy():
+            x, out = m.arange(4.0), m.zeros(())
+            for call in (lambda: m.sum(x, out=out), lambda: x.sum(out=out),  # noqa: B023
+                         lambda: m.add.reduce(x, out=out),  # noqa: B023
+                         lambda: m.negative(m.array(-6.0), out=out)):  # noqa: B023
+                assert call() is out
+                assert float(out) == 6
+                out.fill(0)
+
+
+@pytest.mark.host
+def test_results_of_arrays_without_axes_never_change():
+    with as_in_numpy():
+        first = found = np_by_mat.array(2.0) * 3
+        found += 1
+        assert (first, found) == (6, 7)
 
 
 @pytest.mark.host

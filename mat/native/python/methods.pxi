@@ -110,9 +110,9 @@ cdef object call_packed(object method, object args, PyObject *kwargs):
 cdef class Relay:
     """A function that passes its arguments on as they come, to `function`.
 
-    For an object of the class `kind` that this returns, `returned` gives the result; after an error
-    of the classes `errors`, but not of those in `passing`, `failed` does, which gets the tuple and
-    the dictionary of the arguments.
+    For an object of the class `kind` that this returns, unless it is one of the arguments,
+    `returned` gives the result; after an error of the classes `errors`, but not of those in
+    `passing`, `failed` does, which gets the tuple and the dictionary of the arguments.
     """
 
     def __cinit__(self, function, kind=None, returned=None, tuple passing=(), tuple errors=(),
@@ -138,6 +138,17 @@ cdef class RelayMethod(Relay):
         return self if instance is None else MethodType(self, instance)
 
 
+cdef bint is_given(PyObject *found, PyObject **args, size_t flags, PyObject *names):
+    """Return whether an object is one of the arguments, as what is given as ``out=``."""
+    cdef Py_ssize_t k, count = PyVectorcall_NARGS(flags)
+    if names:
+        count += len(<tuple>names)
+    for k in range(count):
+        if args[k] == found:
+            return True
+    return False
+
+
 cdef object relay_by_vector(object called, PyObject **args, size_t flags, PyObject *names):
     cdef Py_ssize_t count
     cdef Relay relay = <Relay>called
@@ -148,7 +159,9 @@ cdef object relay_by_vector(object called, PyObject **args, size_t flags, PyObje
     except relay.errors:
         found = None
     else:
-        return relay.returned(found) if type(found) is relay.kind else found
+        if type(found) is not relay.kind or is_given(<PyObject *>found, args, flags, names):
+            return found
+        return relay.returned(found)
     count = PyVectorcall_NARGS(flags)
     return relay.failed(positional(args, count), keywords(args, count, names))
 

@@ -403,6 +403,8 @@ def numpy_ptp(a: Operand, axis: AxisLike = None, out: Operand = None,
 @in_one_pass
 def _range(a: Mat, axis: AxisLike, keepdims: bool, out: Operand) -> Mat:
     most, least = (reduce_(a, axis, None, keepdims) for reduce_ in (reduce.max, reduce.min))
+    # NumPy broadcasts to no other shape, and subtracts in another dtype
+    leave_if(out is not None and (out.shape, out.dtype) != (most.shape, most.dtype))
     return elementwise.subtract(most, least, out=out)
 
 
@@ -419,7 +421,10 @@ def numpy_average(a: Operand, axis: AxisLike = None, weights: Operand = None,
         return (mean, np.full_like(mean, a.size / mean.size)) if returned else mean
     found = _weighted(a, axis, as_mat_if_possible(weights), keep)
     average, scale = found
-    return (average, scale.broadcast_to(average.shape).copy()) if returned else average
+    if not returned:
+        return average
+    alike = scale.shape == average.shape
+    return average, scale if alike else scale.broadcast_to(average.shape).copy()
 
 
 @in_one_pass
