@@ -38,7 +38,7 @@ def positive(self: Mat) -> Mat:
     """Return ``+x``: a copy."""
     if self.element_type.kind == "b":
         raise DTypeError("+ is not defined for bool; convert with x.astype(dtype)")
-    return self.copy()
+    return self.copy("K")  # of elements, so stored in their order
 
 
 _bind_named("__divmod__", _divmod)

@@ -113,7 +113,7 @@ class Running(ByPlan):
 
     def call(self, args: Arguments, kwargs: Keywords) -> Operand:
         axis = only_axis(args, kwargs, self.axis)
-        if type(args[0]) is not _mat or not (axis is None or type(axis) is int):
+        if type(args[0]) is not _mat or not (type(axis) is int or (axis is self.axis is None)):
             return None
         view: Any = args[0]
         if not is_numpys(view.element_type) or not view.layout.shape:

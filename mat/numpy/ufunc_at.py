@@ -109,7 +109,7 @@ def _combine(ufunc: np.ufunc, a: Array, index: Operand, *value: Operand) -> None
     """Call ``ufunc.at`` with a value that needs no broadcasting to an index of several axes: NumPy
     2.4 reads beyond its elements if `a` has one axis.
     """
-    if a.ndim == 1 and value and np.ndim(value[0]):
+    if isinstance(a, np.ndarray) and a.ndim == 1 and value and np.ndim(value[0]):
         only = index[0] if type(index) is tuple and len(index) == 1 else index
         if type(only) is list:
             index = only = np.asarray(only)

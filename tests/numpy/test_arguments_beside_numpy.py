@@ -172,3 +172,51 @@ def test_histograms_without_bins(device):
             got = mat.histogram(mat.array(a), [], weights=None if weights is None else mat.array(a))
             for found, wanted in zip(got, np.histogram(a, [], weights=weights), strict=True):
                 np.testing.assert_array_equal(found.to_numpy(), wanted, strict=True)
+
+
+OUTS = {"larger": np.zeros((2, 6)), "longer": np.zeros(7), "without axes": np.zeros(()),
+        "of other floats": np.zeros(6, "float32"), "of the result": np.zeros(6)}
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", OUTS)
+def test_ranges_into_out(name, device):
+    a = (np.arange(24).reshape(4, 6) * 11 - 128).astype("int8")  # ranges that int8 has not
+    each([(text, lambda m, _, b=b: m.ptp(m.array(b), axis=0, out=m.array(OUTS[name])))
+          for text, b in (("int8", a), ("float64", a * 1.5))], device, either=True)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_running_totals_have_one_axis(device):
+    each([(name, lambda m, a, name=name: attribute(m, name).accumulate(a, axis=None))
+          for name in ("add", "multiply", "maximum")], device)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_updates_of_what_is_no_array(device):
+    index = np.array([1, 0])
+    each([(repr(first), lambda m, _, first=first: m.add.at(first, m.array(index), 3))
+          for first in ([1, 2], 5, (1, 2))], device)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_whether_arrays_share_memory(device):
+    a = np.arange(6.0)
+    with mat.use_device(device):
+        for function in mat.shares_memory, mat.may_share_memory:
+            assert function(a, a[1:])
+            assert not function(a[:2], a[2:])
+            assert not function(a, a.tolist())
+            assert function(mat.from_numpy(a), a)
+            assert function(a[2:], mat.from_numpy(a))
+            assert not function(mat.array(a), a)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_copy_by_an_operator_is_stored_as_its_operand(device):
+    with mat.use_device(device):
+        x, a = (m.arange(24.0).reshape(2, 3, 4).transpose(2, 0, 1) for m in (mat, np))
+        y = +x
+        assert y.strides == (+a).strides
+        assert not mat.shares_memory(x, y)
+        np.testing.assert_array_equal(y.to_numpy(), a)

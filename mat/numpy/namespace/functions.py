@@ -120,8 +120,9 @@ SEQUENCES = frozenset(("arrays", "arys", "args", "tup"))
 _POSITIONS = frozenset(("axes", "axis", "condition", "indices", "indices_or_sections", "obj",
                         "pad_width", "repeats", "shape"))
 # functions whose arguments are not converted, besides those that write an array: they decide on
-# copies, or count how deep lists are nested
-_AS_THEY_ARE = frozenset(("asarray", "asanyarray", "ascontiguousarray", "astype", "block"))
+# copies, are about memory, or count how deep lists are nested
+_AS_THEY_ARE = frozenset(("asarray", "asanyarray", "ascontiguousarray", "astype", "block",
+                          "may_share_memory", "shares_memory"))
 BY_US = ("An operation of `mat` computes it, on the device in use; for arguments that it does "
           "not know,\nNumPy computes on the host.")
 _VIEW = "The result is a view, wherever the data is, if it is one in NumPy."
