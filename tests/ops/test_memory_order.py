@@ -47,6 +47,29 @@ def views(draw, shape):
     return a[tuple(slice(None, None, g) for g in gaps)]
 
 
+COMPOSED = {
+    "plus": lambda m, x, i: +x, "positive": lambda m, x, i: m.positive(x),
+    "round": lambda m, x, i: m.round(x, 2), "round integers": lambda m, x, i: m.round(i),
+    "nan_to_num": lambda m, x, i: m.nan_to_num(x), "of integers": lambda m, x, i: m.nan_to_num(i),
+    "isreal": lambda m, x, i: m.isreal(x), "angle": lambda m, x, i: m.angle(x),
+    "of complex": lambda m, x, i: m.angle(x * 1j), "sinc": lambda m, x, i: m.sinc(x),
+    "fabs": lambda m, x, i: m.fabs(x), "frexp": lambda m, x, i: m.frexp(x)[1],
+    "float_power": lambda m, x, i: m.float_power(x, 2), "isclose": lambda m, x, i: m.isclose(x, i),
+}
+
+
+@pytest.mark.parametrize("where", [*WHERE, "small pool"])
+@pytest.mark.parametrize("name", COMPOSED)
+def test_composed_functions_have_the_order_of_the_operands(name, where):
+    a = np.random.default_rng(2).random((20, 3, 15)) * 9 - 4
+    wanted = COMPOSED[name](np, a.T, a.astype(int).T)
+    operands = mat.array(a).T, mat.array(a.astype(int)).T
+    with WHERE[where]() if where in WHERE else mat.use_device("emulated", pool_bytes=a.nbytes):
+        found = COMPOSED[name](mat, *operands)
+    assert steps(found) == steps(wanted)
+    np.testing.assert_allclose(found.to_numpy(), wanted)
+
+
 def as_view(a):
     """Return a Mat of equal elements in the same places."""
     return mat.from_numpy(a.copy("K") if a.flags.forc else a)

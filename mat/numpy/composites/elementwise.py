@@ -10,8 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...errors import ShapeError
+from ...layout.orders import of_result
 from ...layout.shapes import broadcast_shapes
-from ...matrix.base import form_of_result
+from ...matrix.base import form_of_layout
 from ...matrix.creation import adopted
 from ...matrix.delegate import delegate
 from ...matrix.mat import Mat, new_like
@@ -70,7 +71,7 @@ def _rounded_there(a: Operand, decimals: int) -> Result:
     leave_if(not is_there(a) or type(decimals) is not int)
     if a.dtype.kind in "iu":
         leave_if(decimals < 0)
-        return a.copy()
+        return a.copy("K")
     leave_if(a.dtype.char not in "FD")
     parts = [numpy_round(part(a), decimals) for part in (real_part, imaginary_part)]
     return complex_of(*parts)
@@ -164,7 +165,7 @@ def _is_bound(value: Operand, a: Mat) -> bool:
 @implements("round", "around", of_many=True)
 def numpy_round(a: Operand, decimals: int = 0, out: Operand = None) -> Result:
     if a.dtype.kind in "iu" and out is None and type(decimals) is int and decimals >= 0:
-        return a.copy()
+        return a.copy("K")
     plain = (type(decimals) is int and abs(decimals) < 300
              and a.dtype.char in _FLOATS and is_mat_or_none(out))
     if not plain or (out is not None and out.dtype != a.dtype):
@@ -205,7 +206,7 @@ def numpy_angle(z: Operand, deg: bool = False) -> Result:
 
 @in_tiles
 def _angle(z: Mat, deg: bool) -> Mat:
-    found = ufuncs.arctan2(imaginary_part(z) if z.dtype.kind in "fc" else 0, real_part(z))
+    found = ufuncs.arctan2(imaginary_part(z) if z.dtype.kind == "c" else 0, real_part(z))
     return found * (180 / np.pi) if deg else found
 
 
@@ -215,7 +216,7 @@ def _compared(compare: Function, of_real: bool, x: Operand) -> Result:
     if x.dtype.char in "FD":
         return compare(imaginary_part(x), 0)
     leave_if(x.dtype.kind not in "biuf")
-    return form_of_result(x.shape, _BOOL).new(x.device_enabled, of_real)
+    return form_of_layout(of_result(x.shape, [x.layout]), _BOOL).new(x.device_enabled, of_real)
 
 
 implements("isreal", of_many=True)(lambda x: _compared(elementwise.equal, True, x))

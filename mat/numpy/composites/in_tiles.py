@@ -15,7 +15,10 @@ from ...core.direction import INPUT, OUTPUT, Direction
 from ...core.pending import DEFERRALS
 from ...devices.in_use import CPU, in_use
 from ...errors import OutOfDeviceMemory
+from ...layout.orders import of_result
 from ...layout.shapes import broadcast_shapes
+from ...layout.strided import packed
+from ...matrix.base import form_of_layout
 from ...matrix.mat import Mat, new_like
 from ...ops.tiles.tile import (
     Cutter,
@@ -123,7 +126,9 @@ def _in_tiles(function: Function, operands: Arguments, tables: int) -> Result:
     forms = _forms(function, tuple([empty.get(k, x) for k, x in enumerate(operands)]))
     shape = broadcast_shapes([x.shape for x in cut.values()])
     like = next(iter(cut.values()))
-    results = tuple(new_like(like, shape, form.dtype) for form in _as_tuple(forms))
+    layout = packed(shape) if tables else of_result(shape, [x.layout for x in cut.values()])
+    results = tuple(form_of_layout(layout, form.dtype).new(like.device_enabled, None)
+                    for form in _as_tuple(forms))
     signature = ",".join("_" if k in whole else "..."
                          for k in range(len(operands) + len(results)))
     _Composition(function, operands, len(results), signature, span_bytes(*operands[1:1 + tables]),

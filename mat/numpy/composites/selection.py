@@ -212,7 +212,7 @@ def numpy_nan_to_num(x: Operand, copy: bool = True, nan: Operand = 0.0, posinf: 
                      neginf: Operand = None) -> Result:
     given = (nan, posinf, neginf)
     leave_if(not copy or not all(type(v) in (int, float, type(None)) for v in given))
-    return x.copy() if x.dtype.kind in "biu" else _nan_to_num(x, *given)
+    return x.copy("K") if x.dtype.kind in "biu" else _nan_to_num(x, *given)
 
 
 @in_tiles

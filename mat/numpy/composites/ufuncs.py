@@ -52,7 +52,7 @@ _compose_of_floats(np.fabs, elementwise.abs)
 @composes("positive")
 def positive(x: Mat) -> Result:
     leave_if(x.dtype.kind == "b")
-    return x.copy()
+    return x.copy("K")
 
 
 @composes("float_power")

@@ -284,7 +284,8 @@ def rounded(x: object, decimals: object) -> Operand:
         return None
     kind = view.element_type.kind
     if kind != "f" or view.element_size < 4:
-        return packed_copy(view) if (kind == "i" or kind == "u") and decimals >= 0 else None
+        integers = (kind == "i" or kind == "u") and decimals >= 0
+        return packed_copy(view) if integers and view.layout.descends() else None
     if decimals == 0:
         return _rint.make((view, None))
     factor = 10.0 ** abs(decimals)
@@ -295,23 +296,23 @@ def rounded(x: object, decimals: object) -> Operand:
 
 
 def same(x: object) -> Operand:
-    """Return a copy of a small packed Mat of numbers."""
+    """Return a copy of a small Mat of numbers that is stored by rows."""
     if type(x) is not _mat:
         return None
     view: Any = x
     if not is_numpys(view.element_type) or view.element_type is _bool:
         return None
-    return packed_copy(view)
+    return packed_copy(view) if view.layout.descends() else None
 
 
 def without_nan(x: object) -> Operand:
-    """Return a copy of small packed integers or bools, which are no NaN."""
+    """Return a copy of small integers or bools that are stored by rows, which are no NaN."""
     if type(x) is not _mat:
         return None
     view: Any = x
     if not is_numpys(view.element_type) or view.element_type.kind not in "iub":
         return None
-    return packed_copy(view)
+    return packed_copy(view) if view.layout.descends() else None
 
 
 def leaves_dtype(number: Any, kind: str) -> bool:

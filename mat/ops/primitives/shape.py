@@ -10,9 +10,10 @@ from functools import lru_cache
 import numpy as np
 
 from ...errors import DTypeError, ShapeError
-from ...layout.orders import as_order, axes_of_loop, only_by_columns
+from ...layout.orders import as_order, axes_of_loop, of_result, only_by_columns
 from ...layout.shapes import Ints, lengths_for
 from ...layout.strided import Layout
+from ...matrix.base import form_of_layout
 from ...matrix.mat import Mat, new_like
 from ...matrix.methods import method
 from ...support.dtypes import DISTINCT, INEXACT
@@ -37,19 +38,21 @@ def along(x: Mat, axis: int, part: slice) -> Mat:
 
 def real_part(x: Mat) -> Mat:
     """Return a new Mat of the real parts of a complex one; `x` itself if it is real."""
-    return x.real.copy() if x.dtype.kind == "c" else x
+    return x.real.copy("K") if x.dtype.kind == "c" else x
 
 
 def imaginary_part(x: Mat) -> Mat:
     """Return a new Mat of the imaginary parts: zeros where elements are real."""
     if x.dtype.kind != "c":
         return new_like(x, x.shape, x.dtype).fill_(0)
-    return x.imag.copy()
+    return x.imag.copy("K")
 
 
 def complex_of(real: Mat, imaginary: Mat) -> Mat:
     """Return complex numbers of these parts, two Mats of one shape and dtype."""
-    found = new_like(real, real.shape, np.result_type(real.dtype, np.complex64))
+    form = form_of_layout(of_result(real.shape, [real.layout]),
+                          np.result_type(real.dtype, np.complex64))
+    found: Mat = form.new(real.device_enabled, None)
     found.real = real
     found.imag = imaginary
     return found
