@@ -70,6 +70,17 @@ def with_axes(layout: Layout, axes: Ints) -> Layout:
                   layout.displacement)
 
 
+def in_one_order(layouts: Sequence[Layout]) -> list[Layout] | None:
+    """Return layouts of one shape without gaps by rows, with their axes in the order of memory;
+    None for others, and for several orders.
+    """
+    axes = axes_of_steps(layouts[0])
+    if any(x.shape != layouts[0].shape for x in layouts):
+        return None
+    found = [with_axes(x, axes) for x in layouts]
+    return found if all(x.contiguous for x in found) else None
+
+
 def of_result(shape: Ints, operands: Sequence[Layout]) -> Layout:
     """Return the layout without gaps of the result of operands that broadcast to `shape`: its
     elements are in memory in the order of theirs, or by rows where their orders differ.

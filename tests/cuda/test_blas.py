@@ -111,6 +111,19 @@ def test_stacks_that_go_down_and_transposed_stacks(rng):
     assert_allclose(c.to_numpy(), a @ b.swapaxes(1, 2))
 
 
+def test_vectors_stored_by_columns_are_not_packed(rng):
+    a, b = numbers(rng, (4, 3), "float64"), numbers(rng, (4, 3), "float64")
+    x, y = there(a).T * 1, there(b).T * 1
+    with calls("cublasDdot(n=12, incx=1, incy=1)"):
+        assert mat.axpy(2, x, y) is y
+        found = mat.blas.dot(x, y)
+    with calls(packs=2):
+        mat.axpy(1, x, y, incx=-1, incy=-1)
+    b += 2 * a
+    assert_allclose(found, (a * b).sum())
+    assert_allclose(y.to_numpy(), (b + a).T)
+
+
 def test_only_what_returns_numbers_is_read_back(rng):
     a = rng.standard_normal(9)
     x = there(a)

@@ -31,6 +31,37 @@ def name_of(call):
 
 
 @needs.native
+@pytest.mark.parametrize("axes", [(1, 0, 2), (2, 0, 1), (2, 1, 0)])
+def test_vectors_without_gaps_are_taken_in_the_order_of_memory(rng, axes):
+    a, b = (numbers(rng, (4, 3, 5), "float64").transpose(axes) for _ in range(2))
+    x, y = mat.from_numpy(a.copy("K")) * 1, mat.from_numpy(b.copy("K")) * 1
+    assert not x.is_contiguous
+    made, packs, found = calls_of(lambda: (
+        mat.blas.dot(x, y), mat.nrm2(x), mat.asum(x), mat.linalg.norm(y).item(),
+        mat.axpy(2, x, y), mat.scal(3, x), mat.swap(x, y)))
+    assert packs == 0
+    if not DEVICE.startswith("cuda"):  # where axpy is a kernel of ours
+        assert [call.partition("(")[0] for call in made] == [
+            "ddot", "dnrm2", "dasum", "dnrm2", "daxpy", "dscal", "dswap"]
+    assert found[4] is y
+    assert_allclose(found[:4], [(a * b).sum(), np.sqrt((a * a).sum()), abs(a).sum(),
+                                np.sqrt((b * b).sum())])
+    assert_allclose(x.to_numpy(), 2 * a + b)
+    assert_allclose(y.to_numpy(), 3 * a)
+
+
+@pytest.mark.parametrize("more", [{"n": 7}, {"incx": -1}, {"incx": 2, "incy": 2}])
+def test_counted_elements_and_other_orders_are_those_of_rows(rng, more):
+    a, b = numbers(rng, (4, 6), "float64"), numbers(rng, (6, 4), "float64")
+    for x, y in ((mat.array(a).T * 1, mat.array(b.T).T * 1), (mat.array(a).T * 1, mat.array(b))):
+        for k in ({}, more):
+            wanted = mat.axpy(2, mat.array(a.T.copy()), mat.array(b), **k)
+            assert_array_equal(mat.axpy(2, x, y.copy("K"), **k).to_numpy(), wanted.to_numpy())
+            assert_allclose(mat.blas.dot(x, y, **k), mat.blas.dot(
+                mat.array(a.T.copy()), mat.array(b), **k))
+
+
+@needs.native
 @pytest.mark.parametrize(("dtype", "letter"), list(zip(BLAS_DTYPES, "sdcz", strict=True)))
 def test_the_linear_layer_is_tn_nn_nt(rng, dtype, letter):
     x, w, dy = (numbers(rng, shape, dtype) for shape in ((32, 64), (10, 64), (32, 10)))

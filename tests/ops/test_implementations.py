@@ -67,6 +67,8 @@ def run(op, implementation, args, kwargs, mix, wanted):
     mats = [place(a, "packed" if k in packed else mix[k % len(mix)])
             if isinstance(a, np.ndarray) else a for k, a in enumerate(given)]
     operands = [mats[k] for k in op.operands if isinstance(mats[k], mat.Mat)]
+    if implementation.plain and kwargs:
+        return False
     if not implementation.pack and not all(implementation.fits_layout(m.layout) for m in operands):
         return False
     if implementation.when is not None and not implementation.when(*(mats[k] for k in op.operands)):

@@ -155,7 +155,7 @@ class Op(Declaration):
 
     def prepare(self, *facet_names: str | Facet, fits: Fits | None = None, dtypes: str,
                 pack: bool = False, when: Callable[..., object] | None = None,
-                needs: str = "") -> Callable[[Function], Function]:
+                needs: str = "", plain: bool = False) -> Callable[[Function], Function]:
         """Return a decorator that registers, for facets, a function that makes implementations for
         operands of certain forms.
 
@@ -178,6 +178,8 @@ class Op(Declaration):
             ``when(*operands)`` returns whether it can take them, beyond `fits` and `dtypes`.
         needs : str
             A library that a device may lack (`Device.lacks`); then the host computes.
+        plain : bool
+            Whether it is only for calls without keywords.
 
         Returns
         -------
@@ -187,7 +189,7 @@ class Op(Declaration):
         def register(function: Function) -> Function:
             if dtypes:
                 self._add([Implementation(known(n), function, fits, _set_of(dtypes), pack, True,
-                                          prepares=True, when=when, needs=needs)
+                                          prepares=True, when=when, needs=needs, plain=plain)
                            for n in facet_names])
             return function
         return register
@@ -273,7 +275,7 @@ class Op(Declaration):
             return self._call_apart(args, kwargs)
         if device.planner is not None:
             return device.planner(self, args, kwargs)
-        implementation, _ = choose(self, self.implementations, now, device)
+        implementation, _ = choose(self, self.implementations, now, device, kwargs)
         of_device = is_of_device(implementation, device)
         if shortage is None and not (of_device and self.cutter is not None and is_too_large(
                 device, *(now[k] for k in self.operands))):
@@ -344,7 +346,7 @@ class Op(Declaration):
         args, kwargs, now = self._checked(args, kwargs)
         if self._meets_read(now):
             return self._call_apart(args, kwargs)
-        implementation, pack = choose(self, self.implementations, now, device)
+        implementation, pack = choose(self, self.implementations, now, device, kwargs)
         if pack:
             for k in self.written:
                 now[k].allowed(IO)

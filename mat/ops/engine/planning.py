@@ -24,6 +24,7 @@ from ...support.types import Arguments, DType, Function, Keywords, Operand
 from .declaration import Declaration
 from .plan import ACCESSED, NUMBER, REPEATED, Plan, PlannedOperand
 
+_NO_KEYWORDS: Keywords = {}
 FEW = 500  # elements for which ufuncs keep the GIL
 PREFERENCE = ("foreign", "array")  # the order in which facets of the host are tried
 DEVICES = frozenset(("cuda",))  # names of facets that are known before there is a device
@@ -44,6 +45,7 @@ class Implementation(NamedTuple):
     # whether it takes these operands, beyond `fits` and `dtypes`; None: any
     when: Callable[..., object] | None = None
     needs: str = ""  # the library of the device that it calls, if devices may lack that
+    plain: bool = False  # only for calls without keywords
 
     def fits_layout(self, layout: Layout) -> bool:
         """Return whether an operand of this layout need not be packed."""
@@ -66,11 +68,13 @@ def rank(implementation: Implementation) -> int:
     return PREFERENCE.index(name) if name in PREFERENCE else len(PREFERENCE)
 
 
-def fitting(implementations: Sequence[Implementation],
-            operands: Sequence[Operand]) -> tuple[Implementation, bool] | None:
+def fitting(implementations: Sequence[Implementation], operands: Sequence[Operand],
+            kwargs: Keywords) -> tuple[Implementation, bool] | None:
     """Return the first implementation that fits, and whether operands are packed; or None."""
     mats = [x for x in operands if isinstance(x, Mat)]
     for implementation in implementations:
+        if implementation.plain and kwargs:
+            continue
         if ((implementation.dtypes is None
              or all(m.element_type.char in implementation.dtypes for m in mats))
                 and (implementation.when is None or implementation.when(*operands))):
@@ -82,15 +86,16 @@ def fitting(implementations: Sequence[Implementation],
 
 
 def choose(operation: Declaration, implementations: Sequence[Implementation], args: Arguments,
-           device: Device = CPU) -> tuple[Implementation, bool]:
+           device: Device = CPU, kwargs: Keywords = _NO_KEYWORDS) -> tuple[Implementation, bool]:
     """Return the first implementation for the device, or the host, and whether to pack."""
     operands = [args[k] for k in operation.operands]
     if device.implementations:
         found = fitting([i for i in implementations if i.facet_name == device.implementations
-                         and not (i.needs and device.lacks(i.needs))], operands)
+                         and not (i.needs and device.lacks(i.needs))], operands, kwargs)
         if found is not None:
             return found
-    found = fitting([i for i in implementations if i.facet_name not in DEVICES], operands)
+    found = fitting([i for i in implementations if i.facet_name not in DEVICES], operands,
+                    kwargs)
     if found is None:
         mats = [a for a in operands if isinstance(a, Mat)]
         raise DTypeError(f"{operation.__name__} has no implementation for "

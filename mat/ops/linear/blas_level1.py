@@ -9,7 +9,8 @@ the far end.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy
@@ -17,6 +18,7 @@ import numpy as np
 
 from ...errors import ShapeError
 from ...facets import over
+from ...layout.orders import in_one_order
 from ...layout.shapes import Ints, integer
 from ...layout.strided import Layout, packed
 from ...matrix.mat import Mat
@@ -121,7 +123,6 @@ def on_vectors(operation: Op, combine: Callable[[], Combine] | None = None) -> N
     operation.reads_once = True
     operation.cut_by(made_later(lambda: signatures.by_pieces(
         operation, None if combine is None else combine())))
-    on_device(operation)
 
     def prepare_vectors(engine: Engine, *vectors: Mat, n: int | None = None,
                         **incs: int) -> Function:
@@ -134,6 +135,23 @@ def on_vectors(operation: Op, combine: Callable[[], Combine] | None = None) -> N
         return otherwise
 
     operation.prepare("foreign", fits=vector, dtypes=compiled(BLAS))(prepare_vectors)
+    operation.prepare("foreign", dtypes=compiled(BLAS), when=are_in_one_order, plain=True)(
+        lambda engine, *vectors: prepare_vectors(engine, *by_rows(vectors)))
+    operation.prepare("cuda", dtypes=BLAS, when=are_in_one_order, plain=True)(
+        lambda engine, *vectors: _prepare_device_vectors(verb, engine, *by_rows(vectors)))
+    on_device(operation)
+
+
+def are_in_one_order(*vectors: Mat) -> bool:
+    """Return whether the elements of all are stored without gaps, in one order."""
+    return in_one_order([x.layout for x in vectors]) is not None
+
+
+def by_rows(vectors: Sequence[Mat]) -> list[Mat]:
+    """Return views, of those that `are_in_one_order`, with their elements in that order by rows."""
+    layouts = in_one_order([x.layout for x in vectors])
+    assert layouts is not None
+    return [x.over(layout) for x, layout in zip(vectors, layouts, strict=True)]
 
 
 def _by_numpy(operation: Op, **given: int | None) -> Function:
@@ -147,13 +165,13 @@ def _by_numpy(operation: Op, **given: int | None) -> Function:
 
 def on_device(operation: Op, fits: Callable[[Layout], bool] = device_vector) -> None:
     """Give `operation` cuBLAS's routine of its name; operands that are no vectors are packed."""
-    verb = operation.__name__
+    operation.prepare("cuda", fits=fits, dtypes=BLAS, pack=True)(
+        partial(_prepare_device_vectors, operation.__name__))
 
-    def prepare_device_vectors(engine: Engine, *vectors: Mat, n: int | None = None,
-                               **incs: int) -> Function:
-        return engine.vectors(verb, vectors[0].dtype.char, *strided_vectors(vectors, n, **incs))
 
-    operation.prepare("cuda", fits=fits, dtypes=BLAS, pack=True)(prepare_device_vectors)
+def _prepare_device_vectors(verb: str, engine: Engine, *vectors: Mat, n: int | None = None,
+                            **incs: int) -> Function:
+    return engine.vectors(verb, vectors[0].dtype.char, *strided_vectors(vectors, n, **incs))
 
 
 def strided_vectors(vectors: tuple[Mat, ...], n: int | None, incx: int = 1,
