@@ -103,12 +103,12 @@ _TABLE = {
         "geomspace imag linspace logspace ones_like permute_dims ravel real reshape tri zeros_like",
     "elementwise":
         "allclose* angle array_equal array_equiv* around clip fix* isclose iscomplex isneginf "
-        "isposinf isreal may_share_memory packbits* piecewise real_if_close* round shares_memory "
+        "isposinf isreal may_share_memory packbits* piecewise real_if_close round shares_memory "
         "sinc unpackbits* unwrap",
     "fourier":
         "fft.fft fft.fft2 fft.fftfreq fft.fftn fft.hfft fft.ifft fft.ifft2 fft.ifftn fft.ihfft "
         "fft.irfft fft.irfft2 fft.irfftn fft.rfft fft.rfft2 fft.rfftfreq fft.rfftn",
-    "joining": "append column_stack concat delete dstack hstack insert stack trim_zeros* vstack",
+    "joining": "append column_stack concat delete dstack hstack insert stack trim_zeros vstack",
     "linear_algebra":
         "linalg.cholesky linalg.cond* linalg.det* linalg.eig* linalg.eigh* linalg.eigvals* "
         "linalg.eigvalsh* linalg.inv linalg.lstsq* linalg.matrix_norm* linalg.matrix_rank* "

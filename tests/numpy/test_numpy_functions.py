@@ -206,3 +206,27 @@ def test_many_elements_are_written_in_place_or_not_at_all(rng, call, dtype):
                                  if isinstance(error, kind)))
     assert outcomes[0] == outcomes[1]
     assert_array_equal(x.to_numpy(), a)
+
+
+LACKING = {
+    "numbers": [[1.0, 2], [3, 4]], "opposite infinities": [[np.inf, -np.inf], [1, 2]],
+    "only NaN": [[np.nan, np.nan], [1, 2]], "one number": [[np.nan, 5], [1, 2]],
+    "infinities and NaN": [[np.inf, -np.inf], [np.nan, np.nan]]}
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("ddof", [0, 1])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("data", LACKING)
+def test_warnings_of_elements_that_lack(data, dtype, ddof):
+    a = np.array(LACKING[data], dtype)
+    more = {"nanvar": {"ddof": ddof}, "nanstd": {"ddof": ddof}}
+    for name in ("nanmean", "nanvar", "nanstd", "nanmax", "nanmin"):
+        for axis in (None, 0, 1):
+            given = []
+            for x in a, mat.array(a):
+                with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
+                    warnings.simplefilter("always")
+                    getattr(np, name)(x, axis=axis, **more.get(name, {}))
+                given.append({str(w.message).partition(" (")[0] for w in caught})
+            assert given[0] == given[1], (name, axis)

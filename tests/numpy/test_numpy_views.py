@@ -230,3 +230,19 @@ def test_views_are_those_of_numpy(call):
         assert found.storage is x.storage or "diag(a[0, 0]" in call
         assert [s for s, n in zip(found.element_strides, found.shape, strict=True) if n > 1] == [
             s // 8 for s, n in zip(wanted.strides, wanted.shape, strict=True) if n > 1]
+
+
+SAME = [*(f"trim_zeros(a{sides})" for sides in ("", ", 'f'", ", 'B'", ", 'bf'")),
+        "real_if_close(a)", "real_if_close(a + 1e-15j)", "real_if_close(a + 1j)"]
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("call", SAME)
+def test_views_of_some_elements_or_parts(call, device):
+    wanted = eval(f"np.{call}", {"np": np, "a": np.array([0.0, 1, 0, 2, 0, 0])})
+    with mat.use_device(device):
+        x = mat.array([0.0, 1, 0, 2, 0, 0])
+        found = eval(f"np.{call}", {"np": np, "a": x})
+        assert_array_equal(found.to_numpy(), wanted, strict=True)
+        assert found.storage is x.storage or "j)" in call
+        assert np.trim_zeros(x[:1]).shape == np.trim_zeros(x[:0]).shape == (0,)

@@ -223,7 +223,7 @@ implements("isreal", of_many=True)(lambda x: _compared(elementwise.equal, True, 
 implements("iscomplex", of_many=True)(lambda x: _compared(elementwise.not_equal, False, x))
 
 
-@implements("real_if_close", on_device=1)
+@implements("real_if_close")
 def numpy_real_if_close(a: Operand, tol: Number = 100) -> Result:
     leave_if(type(tol) not in REAL)
     if a.dtype.char not in "FD":
@@ -231,7 +231,7 @@ def numpy_real_if_close(a: Operand, tol: Number = 100) -> Result:
         return a
     most = float(np.finfo(a.dtype).eps) * tol if tol > 1 else tol
     near = elementwise.less(elementwise.abs(imaginary_part(a)), most)
-    return real_part(a) if bool(reduce.all_true(near)) else a
+    return a.real if bool(reduce.all_true(near)) else a
 
 
 @implements("sinc", of_many=True)

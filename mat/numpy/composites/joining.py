@@ -211,7 +211,7 @@ def _inserted(x: Mat, obj: Operand, values: Operand, axis: int | None) -> Result
     return taken(joining.concat([x, new.broadcast_to(shape)], k), order, k)
 
 
-@implements("trim_zeros", on_device=1)
+@implements("trim_zeros")
 def numpy_trim_zeros(filt: Operand, trim: str = "fb", axis: Operand = None) -> Result:
     leave_if(filt.ndim != 1 or axis not in (None, 0, -1) or not isinstance(trim, str)
              or trim.lower() not in ("f", "b", "fb", "bf"))

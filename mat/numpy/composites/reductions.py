@@ -188,11 +188,14 @@ def _plain(*others: object) -> bool:
     return all(x is NO_VALUE or x is None for x in others)
 
 
-def _warned(found: Mat, message: str) -> Mat:
-    """Return `found`; warn if the host has computed it, and there is NaN in it."""
+def _warned(found: Mat, message: str, lacking: Function | None = None) -> Mat:
+    """Return `found`; warn if the host has computed it, and there is NaN in it. Where infinities
+    give NaN, too, `lacking` returns which results there are too few elements for.
+    """
     if not computes_elsewhere(found):
         with np.errstate(all="ignore"):
-            if bool(reduce.any_true(elementwise.isnan(found))):
+            if bool(reduce.any_true(elementwise.isnan(found))) and (
+                    lacking is None or bool(reduce.any_true(lacking()))):
                 warn(message, RuntimeWarning)
     return found
 
@@ -271,7 +274,8 @@ def numpy_nanmean(a: Mat, axis: AxisLike = None, dtype: DTypeLike = None,
     keep = flag(keepdims)
     if a.dtype.char not in INEXACT:
         return reduce.mean(a, axis, keepdims=keep)
-    return _warned(_mean_of(a, axis, keep), _NONE)
+    return _warned(_mean_of(a, axis, keep), _NONE,
+                   lambda: elementwise.equal(_numbers_in(a, axis, keep), 0))
 
 
 @in_one_pass
@@ -310,7 +314,7 @@ def _variance_of(x: Mat, axis: AxisLike, keepdims: bool, ddof: Number) -> Mat:
     if ddof:  # NaN where nothing is left, which without `ddof` 0 / 0 is
         some = elementwise.greater(left, 0).astype(found.dtype)
         found = elementwise.add(found, elementwise.divide(0.0, some))
-    return _warned(found, _FEW)
+    return _warned(found, _FEW, lambda: elementwise.less_equal(left, 0))
 
 
 def _numbers_in(x: Mat, axis: AxisLike, keepdims: bool) -> Mat:
