@@ -168,7 +168,7 @@ def of_few_elements(ufunc: np.ufunc, inputs: Arguments) -> Operand:
 
 def by_method(ufunc: np.ufunc, method: str, inputs: Arguments, kwargs: Keywords) -> Operand:
     """Call a method of a ufunc that has a short way, or is NumPy's, of few elements; else None."""
-    if method == "outer" and not kwargs and ufunc in _KERNELS:
+    if method == "outer" and not kwargs and ufunc in _KERNELS and len(inputs) == ufunc.nin == 2:
         a, b = inputs
         if type(a) is type(b) is _mat_type:
             return _by_kernel(_KERNELS[ufunc], (None, None, None, a[(..., *(None,) * b.ndim)], b),
@@ -307,6 +307,7 @@ def _accumulate(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operand
 
 def _outer(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operand:
     """Compute ``ufunc.outer(a, b)`` by broadcasting: `a` gets as many new axes as `b` has."""
+    leave_if(not len(inputs) == ufunc.nin == 2)
     a, b = (x if isinstance(x, Mat) else np.asanyarray(x) for x in inputs)
     return ufunc(a[(..., *(None,) * b.ndim)], b, **kwargs)
 

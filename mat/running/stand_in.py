@@ -142,7 +142,6 @@ def ufunc_of(name: str, ours: Any, numpys: np.ufunc) -> Function:
 
 _NUMBERS = ("all", "any", "argmax", "argmin", "clip", "conj", "conjugate", "dot", "max", "mean",
             "min", "prod", "round", "searchsorted", "std", "sum", "trace", "var")
-_CONVERSIONS = ("astype", "view")
 _COPIES = ("__copy__", "__deepcopy__", "byteswap", "copy")
 _ASSIGNMENT = "_set_by"  # what ``x[index] = value`` calls, unless `value` is simple
 _PRODUCTS = ("__matmul__", "__rmatmul__")
@@ -157,7 +156,7 @@ def as_in_numpy() -> Iterator[None]:
     """Give Mats NumPy's ways in this block."""
     changes: dict[str, Any] = {"__repr__": _repr, "__str__": _str, "__format__": _format}
     changes |= {name: _AtFirstUse(name, _number) for name in _NUMBERS}
-    changes |= {name: _AtFirstUse(name, _conversion) for name in _CONVERSIONS}
+    changes |= {"astype": _AtFirstUse("astype", _conversion), "view": _AtFirstUse("view", _view)}
     changes |= {name: _AtFirstUse(name, _array) for name in _COPIES}
     changes[_ASSIGNMENT] = _AtFirstUse(_ASSIGNMENT, _assignment)
     before = {name: vars(Mat)[name] for name in changes if name in vars(Mat)}
@@ -245,6 +244,22 @@ def _conversion(plain: Function) -> Function:
             *others, **named), args, kwargs)
 
     return _described(RelayMethod(plain, Mat, Mat._as_array, OURS, (MatError,), numpys), plain)
+
+
+def _view(plain: Function) -> Function:
+    """Return the method `view`, for which the class of all arrays changes nothing."""
+    converted = _conversion(plain)
+
+    def view(self: Mat, *args: Operand, **kwargs: Operand) -> Operand:
+        kind: Any = kwargs.get("type")
+        if kind is ndarray or kind is np.ndarray:
+            del kwargs["type"]
+        elif kind is not None:
+            return by_numpy("view", np.ndarray.view, (self, *args), kwargs)
+        return converted(self, *(a for a in args if a is not ndarray and a is not np.ndarray),
+                         **kwargs)
+
+    return _described(view, plain)
 
 
 def _assignment(plain: Function) -> Function:

@@ -74,6 +74,14 @@ CALLS = {
         np.einsum('i', x)
         np.einsum('ij->k', x)
         """,
+    "outer products": """
+        np.exp.outer(x, x)
+        np.cbrt.outer(x, x)
+        np.add.outer(x)
+        np.add.outer(x, x, x)
+        np.arctan2.outer(x, x, x)
+        np.exp.outer(x)
+        """,
     "reductions": """
         x.argmax(axis=3)
         np.argmax([])

@@ -207,6 +207,25 @@ def test_arrays_without_axes_print_as_such_and_are_written_in_place(name, device
         assert repr(np_by_mat.sum(found)) == repr(np.sum(wanted))
 
 
+VIEWS = {"class": lambda m, x: x.view(m.ndarray), "numpy's": lambda m, x: x.view(np.ndarray),
+         "by name": lambda m, x: x.view(type=m.ndarray), "dtype": lambda m, x: x.view("int64"),
+         "both": lambda m, x: x.view("int64", m.ndarray), "neither": lambda m, x: x.view(),
+         "both by name": lambda m, x: x.view(dtype="uint8", type=m.ndarray)}
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("name", VIEWS)
+def test_views_as_the_class_of_arrays(name):
+    a = np.arange(4.0)
+    with as_in_numpy():
+        x = np_by_mat.array(a)
+        found, wanted = VIEWS[name](np_by_mat, x), VIEWS[name](np, a)
+        assert type(found) is mat.Mat
+        assert_array_equal(np.asarray(found), wanted, strict=True)
+        assert found.storage is x.storage
+        assert type(x.view(np.matrix)) is type(x.view(type=np.matrix)) is np.matrix
+
+
 OTHERS = {"number of hours": np.timedelta64(2, "h"), "days": np.array([1, 2], "m8[D]"),
           "objects": np.array([1, 2.5], object), "longdouble": np.array([1, 2], np.longdouble)}
 
