@@ -88,6 +88,7 @@ cdef class HostBlocks:
     cdef void free(self, uintptr_t address, size_t nbytes) noexcept
     cdef object scalar(self, uintptr_t address, object dtype)
     cdef object number(self, uintptr_t address, object dtype)
+    cdef int put_number(self, uintptr_t address, object dtype, object value) except -1
     cdef int fill_floats(self, uintptr_t address, Py_ssize_t size, Py_ssize_t count,
                          double value) except -1
     cdef int fill_integers(self, uintptr_t address, Py_ssize_t size, Py_ssize_t count,

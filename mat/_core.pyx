@@ -32,12 +32,15 @@ cdef extern from "Python.h":
     int PyLong_Check(object)
     int PyLong_CheckExact(object)
     int PyContextVar_Get(object, PyObject *, PyObject **) except -1
+    int PyBool_Check(object)
     int PyComplex_Check(object)
+    int PyComplex_CheckExact(object)
     long long PyLong_AsLongLongAndOverflow(object, int *) except? -1
     double PyComplex_RealAsDouble(object)
     double PyComplex_ImagAsDouble(object)
 
 cdef extern from "numpy/arrayobject.h":
+    int NPY_HALF
     object PyArray_NewFromDescr(PyTypeObject *, cnp.dtype, int, cnp.npy_intp *, cnp.npy_intp *,
                                 void *, int, PyObject *)
     object PyArray_Scalar(void *, cnp.dtype, object)
@@ -146,9 +149,15 @@ cdef class HostBlocks:
             return (<const uint8_t *>address)[0] != 0
         if kind == cnp.NPY_CDOUBLE:
             return complex((<const double *>address)[0], (<const double *>address)[1])
+        if kind == NPY_HALF or kind == cnp.NPY_CFLOAT:
+            return mat_item(<PyObject *>dtype, <char *>address)
         if kind > cnp.NPY_ULONGLONG:
             return None
         return integer_at(address, (<cnp.dtype>dtype).itemsize, kind & 1)
+
+    cdef int put_number(self, uintptr_t address, object dtype, object value) except -1:
+        """Write a number to an element of NumPy's own `dtype`, as NumPy converts it."""
+        return mat_put_item(<PyObject *>dtype, <char *>address, value)
 
     cdef int fill_floats(self, uintptr_t address, Py_ssize_t size, Py_ssize_t count,
                          double value) except -1:
@@ -703,16 +712,6 @@ cdef class KernelCall:
     cdef uintptr_t number_address(self, int k) noexcept:
         """Return the address of pair `k`, which takes the place of an operand."""
         return <uintptr_t>(self.pair + 2 * k)
-
-
-cdef object number(char kind, const double *found):
-    if kind == b"d":
-        return found[0]
-    if kind == b"i":
-        return int(found[0])
-    if kind == b"D":
-        return complex(found[0], found[1])
-    return None
 
 
 include "native/python/cuda_calls.pxi"

@@ -5,7 +5,7 @@ from mat.matrix.base cimport Form, MatBase, form_of_result
 from mat.matrix.storage cimport Storage
 from mat.support.options cimport current
 
-cdef object _float64, _int64
+cdef object _float64
 cdef list _observers
 cdef Registration _array_facet
 

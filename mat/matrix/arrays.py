@@ -29,11 +29,12 @@ from .nested import as_plain, converted, inferred, numbers_of
 from .storage import Storage
 
 # with types of C
-_float64, _int64, _array_facet, _observers = FLOAT64, np.dtype(np.int64), ARRAY, OBSERVERS
+_float64, _array_facet, _observers = FLOAT64, ARRAY, OBSERVERS
+_OF_NUMBERS = (np.dtype(bool), np.dtype(np.int64), FLOAT64, np.dtype(complex))
 _PLAIN = (int, float, complex, np.generic, list, tuple, range)  # without memory of their own
 
 
-_shape_of_numbers: Callable[[list[Nested], bool], tuple[Ints, bool] | None] = (
+_shape_of_numbers: Callable[[list[Nested], bool], tuple[Ints, int] | None] = (
     (lambda _, __: None) if core is None else core.shape_of_numbers)
 _write_numbers: Any = core and core.write_numbers
 
@@ -119,16 +120,16 @@ def array(object: ArraySource, dtype: DTypeLike = None, *more: Never, copy: bool
 
 
 def _of_numbers(numbers: list[Nested], as_floats: bool) -> Mat | None:
-    """Return the Mat of a list of floats and ints, or of lists of so many; None of other lists."""
+    """Return the Mat of a list of Python's numbers, or of lists of so many; None of other lists."""
     found = None if _observers else _shape_of_numbers(numbers, as_floats)
     if found is None:
         return None
-    shape, floats = found
-    form = form_of_result(shape, _float64 if floats else _int64)
+    shape, kind = found
+    form = form_of_result(shape, _OF_NUMBERS[kind])
     made: Mat = form.new(current().device_enabled, None)
     storage = made.storage
     address = storage.ready(_array_facet.mask, _array_facet.bit, False, True)
-    if not address or not _write_numbers(address, numbers, shape, floats):
+    if not address or not _write_numbers(address, numbers, shape, kind):
         return None
     storage.fresh, storage.pristine = _array_facet.mask, False
     return made
@@ -197,6 +198,8 @@ def asarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None, *
             result="the result of `asarray`; an instance of a subclass of an array is an error")
 def asanyarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None, *,
                device: DeviceLike = None, copy: bool | None = None, like: object = None) -> Mat:
+    if dtype is None and order is None and device is None and not copy and type(a) is Mat:
+        return a
     return _placed(a, dtype, copy, order_like(order), True, device)
 
 

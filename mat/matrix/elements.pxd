@@ -10,7 +10,7 @@ from mat.matrix.storage cimport Storage
 
 cdef HostBlocks _blocks
 cdef list _observers, _in_use, _only_mats
-cdef object _host, _float64, _float32, _int64, _float64_scalar, _bool
+cdef object _host, _float64, _float32, _int64, _float64_scalar, _bool, _complex128
 cdef Registration _array, _foreign
 cdef dict _EXACT
 cdef tuple _NEW_AXIS
@@ -36,7 +36,7 @@ cdef class Elements(MatBase):
                    address=uintptr_t, k=Py_ssize_t, count=Py_ssize_t, size=Py_ssize_t,
                    most=Py_ssize_t, integers=bint)
     cdef bint _set_number(self, object index, object value) except -1
-    @cython.locals(count=Py_ssize_t, adjacent=Py_ssize_t)
+    @cython.locals(count=Py_ssize_t, adjacent=Py_ssize_t, floats=bint, alone=bint)
     cdef _write_number(self, uintptr_t address, Py_ssize_t size, object value, object given,
                        Layout part)
     @cython.locals(form=Form)

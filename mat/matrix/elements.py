@@ -35,16 +35,18 @@ _blocks, _observers, _in_use = BLOCKS, OBSERVERS, IN_USE
 _only_mats = ONLY_MATS
 _host, _array, _foreign, _float64 = HOST, ARRAY, FOREIGN, FLOAT64
 _float32, _int64, _float64_scalar = FLOAT32, np.dtype(np.int64), np.float64
-_bool = np.dtype(np.bool_)
+_bool, _complex128 = np.dtype(np.bool_), np.dtype(np.complex128)
 _NEW_AXIS = (None,)
 _INTEGERS = np.dtype(np.ulonglong).num  # the last of those of integers and of bool
+_BUILT_IN = np.dtype(np.float16).num  # the last of those that NumPy defines
 MOST_AT_ONCE = 2 * WORTH  # bytes that are written at once
 _MOST_MOVED, _WORTH_A_CALL = 256, 64  # rows; bytes of each row, if there are more
 _MOST_INTEGER = 2.0**63  # no signed integers are larger, and NaN is not smaller
 _NO_OVERFLOW = 1e4  # no dtype of floating-point numbers for which NumPy warns overflows below that
 # NumPy's scalars that are numbers of Python without a loss
-_EXACT = {np.float64: float, np.float32: float, np.int8: int, np.int16: int, np.int32: int,
-          np.int64: int, np.uint8: int, np.uint16: int, np.uint32: int, np.bool_: bool}
+_EXACT = {np.float64: float, np.float32: float, np.float16: float, np.complex64: complex,
+          np.complex128: complex, np.int8: int, np.int16: int, np.int32: int, np.int64: int,
+          np.uint8: int, np.uint16: int, np.uint32: int, np.bool_: bool}
 
 
 class Elements(MatBase):
@@ -192,7 +194,7 @@ class Elements(MatBase):
         integers = _blocks.number_of(dtype) <= _INTEGERS
         if not size:
             size = self._size_if_it_has(value)
-            if size and not integers:
+            if size and _blocks.number_of(dtype) > _BUILT_IN:
                 given = np.asarray(value, dtype)
         if not size or not storage.writable or not (layout.contiguous or layout.injective):
             return False
@@ -228,10 +230,14 @@ class Elements(MatBase):
                       part: Layout | None) -> None:
         """Write a number, or an array's element, at an address, and to all of a part there."""
         count = 1 if part is None else part.size
-        adjacent = 1 if part is None or given is not None or not part.contiguous else count
+        floats = self.element_type is _float64 or self.element_type is _float32
+        alone = not floats and _blocks.number_of(self.element_type) > _INTEGERS
+        adjacent = 1 if part is None or alone or not part.contiguous else count
         if given is not None:
             _blocks.copy_of_array(address, given, size, False)
-        elif self.element_type is _float64 or self.element_type is _float32:
+        elif alone:
+            _blocks.put_number(address, self.element_type, value)
+        elif floats:
             _blocks.fill_floats(address, size, adjacent, value)
         else:
             _blocks.fill_integers(address, size, adjacent, value)
@@ -240,6 +246,8 @@ class Elements(MatBase):
 
     def _size_if_it_has(self, value: float) -> int:
         """Return the bytes of an element if the dtype can represent the value, else 0."""
+        if self.element_type is _complex128:
+            return 16
         if type(value) is complex:
             return self._size_if_it_has(value.real) and self._size_if_it_has(value.imag)
         if _blocks.number_of(self.element_type) > _INTEGERS:

@@ -21,7 +21,7 @@ from ..matrix.mat import Mat
 from ..matrix.methods import bind
 from ..ops.engine.by_numpy import QUIET, STATE, LeftToNumPy, leave_if, or_leave, ufunc_by_numpy
 from ..ops.engine.calls import Calls
-from ..ops.engine.functions import FunctionOfOne, FunctionOfTwo
+from ..ops.engine.functions import FunctionOfOne, FunctionOfTwo, masked
 from ..ops.engine.loops import LOGIC, is_natural
 from ..ops.engine.operands import has_its_own_way, has_priority
 from ..ops.engine.operation import named
@@ -37,7 +37,7 @@ from ..support.plugins import at_first_use, plugin
 from ..support.types import Arguments, Function, Keywords, Operand
 from .array_function import call_implementation
 from .operands import can_hold_sums, is_mat_or_array
-from .short_calls import WAYS, ByPlan, Running, called_shortly, product
+from .short_calls import WAYS, ByPlan, Running, called_shortly, product, ranked_product
 from .ufunc_at import at_briefly, at_places, composed
 
 scan = at_first_use("ops.primitives.scan")
@@ -86,6 +86,10 @@ _alike: dict[np.ufunc, Any] = {
 _OF_FLOATS: dict[np.ufunc, Calls] = {ufunc: f.operation for ufunc, f in _alike.items()}
 # of few elements, these are NumPy's: those without a kernel
 _BY_NUMPY = {f for f in vars(np).values() if type(f) is np.ufunc and f not in IMPLEMENTATIONS}
+# products, by the numbers of axes of their operands
+_RANKS: dict[np.ufunc, tuple[int, int]] = {
+    ufunc: ranks for name, ranks in (("vecdot", (1, 1)), ("matvec", (2, 1)), ("vecmat", (1, 2)))
+    if (ufunc := getattr(np, name, None)) is not None}
 # methods of one operand, and of indices or an axis, by operations or by NumPy
 _OF_ONE = frozenset(("reduce", "accumulate", "reduceat"))
 WAYS.update({ufunc.reduce: ByPlan(vars(reduction)["op"], 0)
@@ -163,6 +167,8 @@ def of_few_elements(ufunc: np.ufunc, inputs: Arguments) -> Operand:
                 found = converted(found, _float16)
     elif ufunc is _positive and not _observers:
         found = same(view)
+    elif ufunc in _RANKS and len(inputs) == 2:
+        found = ranked_product(inputs[0], inputs[1], _RANKS[ufunc])
     return _quietly(ufunc, inputs, {}) if found is None else found
 
 
@@ -214,6 +220,9 @@ def _implemented(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operan
     out = _only_out(kwargs)
     if isinstance(out, Mat) and ufunc.nout == 1:
         return implementation(*inputs, out=out)
+    if kwargs.keys() == {"out", "where"} and isinstance(
+            implementation, FunctionOfOne | FunctionOfTwo):
+        return masked(implementation, inputs, kwargs["out"], kwargs["where"])
     return None
 
 

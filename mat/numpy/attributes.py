@@ -86,27 +86,37 @@ class MemoryFlags:
     True; the others cannot be set.
     """
 
-    __slots__ = ("_of", "aligned", "c_contiguous", "f_contiguous", "owndata", "writeable",
-                 "writebackifcopy")
+    __slots__ = ("_of",)
     _of: Mat
-    aligned: bool
-    c_contiguous: bool
-    f_contiguous: bool
-    owndata: bool
-    writeable: bool
-    writebackifcopy: bool
+    aligned, writebackifcopy = True, False
     _LETTERS: ClassVar = {
         "C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned",
         "X": "writebackifcopy", "CONTIGUOUS": "c_contiguous", "FORTRAN": "f_contiguous"}
+    _NAMES: ClassVar = ("c_contiguous", "f_contiguous", "owndata", "writeable", "aligned",
+                        "writebackifcopy")
 
     def __init__(self, x: Mat) -> None:
-        layout = x.layout
-        values = {"c_contiguous": _is_packed(layout),
-                  "f_contiguous": _is_packed(layout.transposed()), "owndata": not x.is_view,
-                  "writeable": bool(x.storage.writable and layout.injective), "aligned": True,
-                  "writebackifcopy": False}
-        for name, value in (*values.items(), ("_of", x)):
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "_of", x)
+
+    @property
+    def c_contiguous(self) -> bool:
+        """Whether elements are in row-major order without gaps."""
+        return _is_packed(self._of.layout)
+
+    @property
+    def f_contiguous(self) -> bool:
+        """Whether elements are in column-major order without gaps."""
+        return _is_packed(self._of.layout.transposed())
+
+    @property
+    def owndata(self) -> bool:
+        """Whether the Mat is no view."""
+        return not self._of.is_view
+
+    @property
+    def writeable(self) -> bool:
+        """Whether elements can be written."""
+        return bool(self._of.storage.writable and self._of.layout.injective)
 
     @property
     def contiguous(self) -> bool:
@@ -149,13 +159,12 @@ class MemoryFlags:
 
     def __getitem__(self, name: str) -> bool:
         own = self._LETTERS.get(name, name.lower() if isinstance(name, str) else name)
-        if own not in (*self.__slots__, "fnc", "forc", "behaved", "carray", "farray"):
+        if own not in (*self._NAMES, "fnc", "forc", "behaved", "carray", "farray"):
             raise KeyError(f"no flag is called {name!r}; x.flags prints them")
         return bool(getattr(self, own))
 
     def __setattr__(self, name: str, value: object) -> None:
         if name in ("writeable", "W", "WRITEABLE") and set_writable(self._of, bool(value)):
-            object.__setattr__(self, "writeable", bool(value))
             return
         raise MatError(f"the flag {name!r} of a Mat cannot be set to {value!r}; mat.from_numpy(a) "
                        "of a read-only array is read-only, x.copy() can be written")

@@ -7,15 +7,16 @@ from mat.matrix.called_methods cimport MatMethod
 from mat.matrix.elements cimport copied_to_part
 from mat.matrix.storage cimport Storage
 from mat.matrix.joined cimport as_packed
+from mat.numpy.views cimport key_of_view, layouts_of, views_of
 from mat.ops.engine.calls cimport Calls
 from mat.ops.indexing.selection cimport taken_of, written
 from mat.ops.primitives.few_elements cimport leaves_dtype
 from mat.ops.primitives.few_indices cimport places
 
 cdef list _in_use, _observers
-cdef object _mat, _not_brief, _nrm2, _result_type, _bool, _int64, _partition
+cdef object _mat, _not_brief, _nrm2, _result_type, _bool, _int64, _partition, _copyto
 cdef dict _NO_KEYWORDS
-cdef Calls _product, _conjugate
+cdef Calls _product, _conjugate, _select
 cdef dict _products, _ways, _writers
 cdef Py_ssize_t _FEW, _MANY, _MOST_VIEWS
 cdef set _of_many
@@ -56,7 +57,7 @@ cdef class Of(Way):
     cpdef object call(self, tuple args, dict kwargs)
 
 
-cdef class View(Way):
+cdef class ByLayout(Way):
     cdef object function
     cdef dict known
     @cython.locals(view=MatBase)
@@ -93,20 +94,10 @@ cdef class ByNumPy(Way):
 
 
 cdef object only_axis(tuple args, dict kwargs, object default)
-cdef object _key_of_view(Layout layout, tuple args, dict kwargs)
-cdef bint _add_integers(list key, object value) except -1
-@cython.locals(view=MatBase)
-cdef object _layouts_of(object found, Storage storage)
-@cython.locals(layout=Layout)
-cdef object _views(MatBase view, object layouts, Py_ssize_t shift)
 @cython.locals(view=MatBase)
 cpdef object raveled(object x)
 cpdef object flat_places(object x)
 cpdef object rows_of_places(object x)
-@cython.locals(view=MatBase)
-cpdef object at_least_1d(object x)
-@cython.locals(view=MatBase)
-cpdef object squeezed(object x)
 @cython.locals(view=MatBase)
 cpdef object shape_of(object x)
 cpdef object rank_of(object x)
@@ -118,6 +109,8 @@ cpdef object real_parts(object x)
 cpdef object imaginary_parts(object x)
 @cython.locals(view=MatBase)
 cpdef object has_complex_dtype(object x)
+cpdef object has_real_dtype(object x)
+cpdef object as_it_is_if_real(object x)
 
 
 cdef class ResultType(Way):
@@ -131,6 +124,9 @@ cpdef object length(object x)
 @cython.locals(one=MatBase, other=MatBase)
 cpdef object vector_product(object a, object b)
 @cython.locals(one=MatBase, other=MatBase)
+cpdef object ranked_product(object a, object b, tuple ranks)
+cpdef object vectors_product(object a, object b)
+@cython.locals(one=MatBase, other=MatBase)
 cpdef object matrix_product(object a, object b)
 @cython.locals(one=MatBase, other=MatBase, shape=tuple)
 cpdef object inner_product(object a, object b)
@@ -143,7 +139,7 @@ cpdef object called_shortly(object function, tuple args, dict kwargs)
 
 @cython.locals(view=MatBase, layout=Layout, storage=Storage)
 cpdef bint copied_to(tuple args) except -1
-@cython.locals(view=MatBase, mask=MatBase)
+@cython.locals(view=MatBase, mask=MatBase, given=MatBase)
 cpdef bint masked(tuple args) except -1
 @cython.locals(view=MatBase, at=MatBase, source=MatBase)
 cpdef bint put_in_order(tuple args) except -1

@@ -18,7 +18,6 @@ from ..core.compiled import IN_USE, give_vectorcall
 from ..core.observers import OBSERVERS
 from ..layout.attributes import begin_as_nothing
 from ..layout.shapes import Ints
-from ..layout.strided import Layout
 from ..matrix.base import is_numpys
 from ..matrix.brief_calls import NOT_BRIEF, call_briefly, write_briefly
 from ..matrix.called_methods import MatMethod
@@ -26,7 +25,6 @@ from ..matrix.creation import adopted
 from ..matrix.elements import copied_to_part
 from ..matrix.joined import as_packed
 from ..matrix.mat import Mat
-from ..matrix.storage import Storage
 from ..ops.engine.calls import Calls
 from ..ops.indexing import selection
 from ..ops.indexing.selection import taken_of, written
@@ -36,18 +34,31 @@ from ..ops.primitives.copying import arg_sorted, sorted_along
 from ..ops.primitives.few_elements import leaves_dtype
 from ..ops.primitives.few_indices import places, raveled_places, searched, unraveled
 from ..ops.primitives.joining import joined, stacked
+from ..ops.primitives.selecting import select
 from ..support.dtypes import BLAS_TYPES
 from ..support.plugins import plugin
 from ..support.types import Arguments, Function, Keywords, Operand
 from .registry import OF_MANY, numpy_function
-from .views import NAMES, OF_SEVERAL, NoView, run_as_view
+from .views import (
+    NAMES,
+    OF_SEVERAL,
+    NoView,
+    at_least_1d,
+    key_of_view,
+    layouts_of,
+    run_as_view,
+    squeezed,
+    views_of,
+)
 
 # with types of C
 _in_use, _observers, _mat, _not_brief = IN_USE, OBSERVERS, Mat, NOT_BRIEF
 _result_type, _bool, _int64 = np.result_type, np.dtype(bool), np.dtype(np.int64)
 _partition: Function = np.ndarray.partition
+_copyto: Function = np.copyto
 _NO_KEYWORDS: Keywords = {}
 _conjugate: Calls = vars(ufuncs.conjugate)["op"]
+_select: Calls = select
 
 
 class Way:
@@ -151,7 +162,7 @@ class Of(Way):
         return None if kwargs or len(args) != self.count else self.function(*args)
 
 
-class View(Way):
+class ByLayout(Way):
     """By the layouts that NumPy's function gives a view of its first argument, found out once for
     other arguments that are integers, or tuples and lists of some.
     """
@@ -166,7 +177,7 @@ class View(Way):
         if type(args[0]) is not _mat:
             return None
         view: Any = args[0]
-        key = _key_of_view(view._seen(), args, kwargs)
+        key = key_of_view(view._seen(), args, kwargs)
         if key is None:
             return None
         if key not in self.known:
@@ -175,14 +186,14 @@ class View(Way):
         if found is None:
             return None
         start, layouts = found
-        return _views(view, layouts, view.layout.displacement - start)
+        return views_of(view, layouts, view.layout.displacement - start)
 
     def learn(self, view: Mat, key: object, args: Arguments, kwargs: Keywords) -> Operand:
         """Return the result, and remember the layouts if it is a view."""
         found: Operand = None
         with suppress(NoView):
             found = run_as_view(self.function, False, args, kwargs)
-        layouts = None if found is None else _layouts_of(found, view.storage)
+        layouts = None if found is None else layouts_of(found, view.storage)
         if len(self.known) >= _MOST_VIEWS:
             self.known.clear()
         if layouts is not None or found is None:
@@ -283,55 +294,6 @@ def only_axis(args: Arguments, kwargs: Keywords, default: object) -> object:
     return default if len(args) == 1 else args[1] if len(args) == 2 else _not_brief
 
 
-def _key_of_view(layout: Layout, args: Arguments, kwargs: Keywords) -> object:
-    """Return a key for the layout and the further arguments; None if these are of other kinds."""
-    if len(args) == 1 and not kwargs:
-        return layout.shape, layout.strides
-    key: list[object] = [layout.shape, layout.strides]
-    for k in range(1, len(args)):
-        if not _add_integers(key, args[k]):
-            return None
-    for name, value in kwargs.items():
-        key.append(name)
-        if not _add_integers(key, value):
-            return None
-    return tuple(key)
-
-
-def _add_integers(key: list[object], value: Operand) -> bool:
-    """Append None, an integer, or several with their class; return False for others."""
-    kind = type(value)
-    if kind is tuple or kind is list:
-        for n in value:
-            if type(n) is not int:  # True would be found as 1
-                return False
-        key.append(kind)
-        key.append(tuple(value))
-        return True
-    key.append(value)
-    return value is None or kind is int
-
-
-def _layouts_of(found: Operand, storage: Storage) -> object:
-    """Return the layouts of views of a storage, in lists and tuples as they are; None if one is
-    not.
-    """
-    if type(found) is _mat:
-        return found.layout if found.storage is storage else None
-    layouts = [_layouts_of(v, storage) for v in found]
-    return None if None in layouts else layouts if type(found) is list else tuple(layouts)
-
-
-def _views(view: Mat, layouts: Any, shift: int) -> Operand:
-    """Return views of the storage of `view`, with layouts moved by so many elements."""
-    kind = type(layouts)
-    if kind is list or kind is tuple:
-        found = [_views(view, v, shift) for v in layouts]
-        return found if kind is list else tuple(found)
-    layout: Layout = layouts
-    return view._view_of(layout.moved_to(layout.displacement + shift))
-
-
 def raveled(x: object) -> Operand:
     """Return all elements of a packed Mat, or a copy of a few strided ones, as a vector."""
     view: Any = as_packed(x) if type(x) is _mat else None
@@ -348,21 +310,6 @@ def rows_of_places(x: object) -> Operand:
     """Return the indices of each element that is true as a row."""
     found = places(x)
     return None if found is None else stacked(found, 1)
-
-
-def at_least_1d(x: object) -> Operand:
-    """Return the view of a Mat that has axes."""
-    shape = shape_of(x)
-    view: Any = x
-    return view._view_of(view.layout) if shape else None
-
-
-def squeezed(x: object) -> Operand:
-    """Return the view of a Mat without axes of length 1."""
-    if type(x) is not _mat:
-        return None
-    view: Any = x
-    return view._view_of(view._seen().squeeze(None))
 
 
 def shape_of(x: object) -> Ints | None:
@@ -409,6 +356,17 @@ def has_complex_dtype(x: object) -> bool | None:
         return None
     view: Any = x
     return view.element_type.kind == "c"
+
+
+def has_real_dtype(x: object) -> bool | None:
+    """Return whether the elements of a Mat are not complex."""
+    found = has_complex_dtype(x)
+    return None if found is None else not found
+
+
+def as_it_is_if_real(x: object) -> Operand:
+    """Return a Mat itself whose elements are not complex."""
+    return x if has_real_dtype(x) else None
 
 
 class ResultType(Way):
@@ -470,6 +428,25 @@ def vector_product(a: Operand, b: Operand) -> Mat | None:
             return None
         one = _conjugate.make((one, None))
     return product().make((one, other, None))
+
+
+def ranked_product(a: Operand, b: Operand, ranks: tuple[int, int]) -> Mat | None:
+    """Return ``conj(a) @ b`` of Mats with so many axes; None for others, and complex matrices."""
+    if (rank_of(a), rank_of(b)) != ranks:
+        return None
+    one: Any = a
+    other: Any = b
+    if one.layout.shape[-1] != other.layout.shape[0] or not (
+            is_numpys(one.element_type) and is_numpys(other.element_type)):
+        return None
+    if one.element_type.kind == "c" and ranks[0] == 1:
+        return vector_product(a, b) if ranks[1] == 1 else None
+    return matrix_product(a, b)
+
+
+def vectors_product(a: Operand, b: Operand) -> Mat | None:
+    """Return NumPy's ``linalg.vecdot(a, b)`` of vectors, else None."""
+    return ranked_product(a, b, (1, 1))
 
 
 def matrix_product(a: Operand, b: Operand) -> Mat | None:
@@ -552,12 +529,12 @@ def _reductions() -> dict[object, Way]:
 WAYS: dict[object, Way] = {
     np.concatenate: Along(joined, 0, True), np.stack: Along(stacked, 0, True),
     np.sort: Along(sorted_along, -1), np.ravel: Of(raveled),
-    **{f: View(f) for name in (*NAMES, *OF_SEVERAL) if (f := numpy_function(name)) is not None},
+    **{f: ByLayout(f) for name in (*NAMES, *OF_SEVERAL) if (f := numpy_function(name)) is not None},
     np.shape: Of(shape_of), np.ndim: Of(rank_of), np.size: Of(size_of),
-    np.iscomplexobj: Of(has_complex_dtype),
+    np.iscomplexobj: Of(has_complex_dtype), np.isrealobj: Of(has_real_dtype),
     np.real: Of(real_parts), np.imag: Of(imaginary_parts),
     np.clip: Of(few.clipped, 3, True), np.result_type: ResultType(),
-    np.diag: OrNumPy(few.of_diagonal, View(np.diag)),
+    np.diag: OrNumPy(few.of_diagonal, ByLayout(np.diag)),
     np.linalg.norm: Of(length), np.ptp: Along(few.extent, None), np.tensordot: Of(contracted, 3),
     np.dot: Of(matrix_product, 2), np.vdot: Of(vector_product, 2), np.inner: Of(inner_product, 2),
     **_reductions()}
@@ -572,7 +549,8 @@ _MOST_VIEWS = 256  # of each function
 # what is shorter than a call of NumPy, by its function: of how many arguments, and what those after
 # them may be
 _SHORTER: dict[object, tuple[Any, ...]] = {
-    np.einsum: (product_by_einsum, 3),
+    np.einsum: (product_by_einsum, 3), np.linalg.vecdot: (vectors_product, 2),
+    np.real_if_close: (as_it_is_if_real,),
     np.bincount: (few.counted,), np.nonzero: (places,), np.flatnonzero: (flat_places,),
     np.argwhere: (rows_of_places,), np.nan_to_num: (few.without_nan,),
     np.unravel_index: (unraveled, 2, ("C",)),
@@ -633,15 +611,22 @@ def copied_to(args: Arguments) -> bool:
 
 
 def masked(args: Arguments) -> bool:
-    """Overwrite few elements that a mask selects with a number; return whether it was done."""
+    """Overwrite few elements that a mask selects with a number, or any with those of a Mat of that
+    form at their places; return whether it was done.
+    """
     if len(args) != 3 or type(args[0]) is not _mat or type(args[1]) is not _mat:
         return False
     view: Any = args[0]
     mask: Any = args[1]
     if mask.element_type is not _bool or view.layout.shape != mask.layout.shape or not (
-            0 < view.layout.size <= _FEW and is_numpys(view.element_type)):
+            view.layout.size and view.storage.writable and is_numpys(view.element_type)):
         return False
-    if not leaves_dtype(args[2], view.element_type.kind):
+    if type(args[2]) is _mat:
+        given: Any = args[2]
+        if given.element_type is not view.element_type or given.layout.shape != view.layout.shape:
+            return False
+        return _select.carry_out((mask, given, view, view), _NO_KEYWORDS) is view
+    if view.layout.size > _FEW or not leaves_dtype(args[2], view.element_type.kind):
         return False
     return written(view, mask, args[2], True) is not None
 
@@ -692,6 +677,9 @@ def written_shortly(function: Function, args: Arguments, kwargs: Keywords) -> bo
     """Call a function that writes its first argument in its shortest way, if it has one."""
     if _in_use or _observers:
         return False
+    if function is _copyto and len(args) == 2 and kwargs.keys() == {"where"} and masked(
+            (args[0], kwargs["where"], args[1])):
+        return True
     shorter = None if kwargs else _writers.get(function)
     if shorter is not None and shorter(args):
         return True

@@ -7,12 +7,15 @@ the Mat's layout over memory that is never accessed. Where NumPy would copy, `ma
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..layout.strided import Layout
 from ..matrix.arrays import array
 from ..matrix.mat import Mat
 from ..matrix.nested import without_mats
+from ..matrix.storage import Storage
 from ..support.types import Arguments, Array, Function, Keywords, Operand
 
 NAMES = (  # of functions that return a view of their first argument
@@ -24,6 +27,7 @@ NAMES = (  # of functions that return a view of their first argument
 # of functions that return views of all their arguments
 OF_SEVERAL = ("atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays")
 _BYTE = np.dtype(np.int8)
+_mat = Mat  # with types of C
 
 
 class NoView(Exception):
@@ -99,3 +103,72 @@ def _run_on_stand_ins(function: Function, several: bool, args: Arguments,
                 else without_mats(v)
                 for n, (k, v) in enumerate(kwargs.items())}
     return stand_ins.restore(function(*operands, **keywords))
+
+
+# Layouts that were found out once
+
+
+def key_of_view(layout: Layout, args: Arguments, kwargs: Keywords) -> object:
+    """Return a key for the layout and the further arguments; None if these are of other kinds."""
+    if len(args) == 1 and not kwargs:
+        return layout.shape, layout.strides
+    key: list[object] = [layout.shape, layout.strides]
+    for k in range(1, len(args)):
+        if not _add_integers(key, args[k]):
+            return None
+    for name, value in kwargs.items():
+        key.append(name)
+        if not _add_integers(key, value):
+            return None
+    return tuple(key)
+
+
+def _add_integers(key: list[object], value: Operand) -> bool:
+    """Append None, an integer, or several with their class; return False for others."""
+    kind = type(value)
+    if kind is tuple or kind is list:
+        for n in value:
+            if type(n) is not int:  # True would be found as 1
+                return False
+        key.append(kind)
+        key.append(tuple(value))
+        return True
+    key.append(value)
+    return value is None or kind is int
+
+
+def layouts_of(found: Operand, storage: Storage) -> object:
+    """Return the layouts of views of a storage, in lists and tuples as they are; None if one is
+    not.
+    """
+    if type(found) is _mat:
+        return found.layout if found.storage is storage else None
+    layouts = [layouts_of(v, storage) for v in found]
+    return None if None in layouts else layouts if type(found) is list else tuple(layouts)
+
+
+def views_of(view: Mat, layouts: Any, shift: int) -> Operand:
+    """Return views of the storage of `view`, with layouts moved by so many elements."""
+    kind = type(layouts)
+    if kind is list or kind is tuple:
+        found = [views_of(view, v, shift) for v in layouts]
+        return found if kind is list else tuple(found)
+    layout: Layout = layouts
+    return view._view_of(layout.moved_to(layout.displacement + shift))
+
+
+def at_least_1d(x: object) -> Operand:
+    """Return the view of a Mat that has axes."""
+    if type(x) is not _mat:
+        return None
+    view: Any = x
+    layout = view._seen()
+    return view._view_of(layout) if layout.shape else None
+
+
+def squeezed(x: object) -> Operand:
+    """Return the view of a Mat without axes of length 1."""
+    if type(x) is not _mat:
+        return None
+    view: Any = x
+    return view._view_of(view._seen().squeeze(None))

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
 from mat import AliasError, ConflictError, DirectionError
+from mat.numpy.registry import numpy_function
 
 from ..support.layouts import LAYOUTS, check_hidden, numbers, place, state
 
@@ -246,3 +247,60 @@ def test_views_of_some_elements_or_parts(call, device):
         assert_array_equal(found.to_numpy(), wanted, strict=True)
         assert found.storage is x.storage or "j)" in call
         assert np.trim_zeros(x[:1]).shape == np.trim_zeros(x[:0]).shape == (0,)
+
+
+@pytest.mark.parametrize(("name", "args", "kwargs"), [
+    ("swapaxes", (0, 1), {}), ("moveaxis", (-1, 0), {}), ("expand_dims", (1,), {}),
+    ("flip", (), {}), ("flip", (), {"axis": 0}), ("flip", ((0, 1),), {}), ("rot90", (3,), {}),
+    ("split", ([1, 3], 1), {}), ("hsplit", (2,), {}), ("array_split", (3,), {"axis": 1}),
+    ("broadcast_to", ((2, 3, 4),), {}), ("diagonal", (1,), {}), ("atleast_3d", (), {}),
+    ("unstack", (), {"axis": 1}), ("lib.stride_tricks.sliding_window_view", ((2, 2),), {})])
+def test_layouts_of_views_are_found_once(name, args, kwargs):
+    function = numpy_function(name)
+    if function is None:
+        pytest.skip("not in this version of NumPy")
+    a = np.arange(48.0).reshape(4, 3, 4)
+    x = mat.array(a)
+    for k in range(4):  # the same layout at several places
+        found = function(x[k], *args, **kwargs)
+        wanted = function(a[k], *args, **kwargs)
+        several = isinstance(wanted, list | tuple)
+        assert not several or type(found) is type(wanted)
+        for one, other in zip(found if several else (found,), wanted if several else (wanted,),
+                              strict=True):
+            assert one.strides == other.strides
+            assert_array_equal(one.to_numpy(), other)
+            assert one.storage is x.storage
+    with pytest.raises((TypeError, ValueError)):
+        np.swapaxes(x[0], 0, 1.0)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int8", "complex64"])
+def test_ufuncs_with_masks(dtype, rng):
+    a, b = ((9 * rng.standard_normal((3, 5))).astype(dtype) for _ in range(2))
+    mask, out = rng.random((3, 5)) > 0.5, np.full((3, 5), 7, dtype)
+    for xp in (np, mat):
+        for function, operands in ((np.add, (a, b)), (np.negative, (a,)), (np.multiply, (2, b))):
+            x = mat.array(out)
+            call = function if xp is np else getattr(mat, function.__name__)
+            found = call(*(mat.array(v) if isinstance(v, np.ndarray) else v for v in operands),
+                         out=x, where=mat.array(mask))
+            assert found is x
+            assert_array_equal(x.to_numpy(), function(*operands, out=out.copy(), where=mask))
+    x = mat.array(out)
+    np.copyto(x, mat.array(a), where=mat.array(mask))
+    assert_array_equal(x.to_numpy(), np.where(mask, a, out))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bool", "complex128"])
+def test_products_by_ufuncs(dtype, rng):
+    a, v = ((5 * rng.standard_normal(shape)).astype(dtype) for shape in ((4, 4), 4))
+    x, y = mat.array(a), mat.array(v)
+    for name, operands in (("vecdot", (v, v)), ("matvec", (a, v)), ("vecmat", (v, a)),
+                           ("linalg.vecdot", (v, v)), ("vecdot", (a, a))):
+        function = numpy_function(name)
+        if function is not None:
+            found = function(*(x if m is a else y for m in operands))
+            wanted = np.asarray(function(*operands))
+            assert np.asarray(found).dtype == wanted.dtype
+            assert_allclose(np.asarray(found), wanted, 1e-5)

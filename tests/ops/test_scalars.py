@@ -69,3 +69,33 @@ def test_bounds_of_all_kinds(dtype):
     for low, high in product(real, (*real[::5], None)):
         wanted = outcome(a.clip, low, high)
         assert not differ(outcome(x.clip, low, high), wanted), (low, high)
+
+
+@pytest.mark.parametrize("numbers", [
+    [True, False], [[True], [False]], [True, 2], [True, 2.5], [2, True], [1j, 2], [2, 1j, True],
+    [[1, 2.5], [1j, -0.0]], [1j, 2**60 + 1], [False, 2**70], [[True, False], [1, 0]], [1.5, 2j]])
+def test_lists_of_numbers_of_several_types(numbers):
+    wanted = np.array(numbers)
+    if wanted.dtype == object:
+        with pytest.raises(mat.errors.DTypeError):
+            mat.array(numbers)
+        return
+    found = mat.array(numbers)
+    assert found.dtype == wanted.dtype
+    assert found.to_numpy().tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "complex64", "complex128", "bool", "uint16"])
+def test_numbers_for_elements_and_selections(dtype):
+    a = np.arange(6).astype(dtype)
+    x, at = mat.array(a), [0, 3, 5]
+    for value in (True, 1, 0, a[4], a[5], *((2.5, 1e4, 1e5) if dtype == "complex128" else ())):
+        for index in (2, at, a > 3 if a.dtype.kind != "c" else a.real > 3, slice(1, 4)):
+            a[index] = value
+            x[mat.array(index) if isinstance(index, np.ndarray) else index] = value
+            assert x.to_numpy().tobytes() == a.tobytes()
+        assert x.item(2) == a.item(2)
+        assert type(x.item(2)) is type(a.item(2))
+        x.fill(value)
+        a.fill(value)
+        assert x.to_numpy().tobytes() == a.tobytes()

@@ -42,6 +42,15 @@ cdef extern from *:
         return sorted == lines;
     }
 
+    /* the element at an address as a number of Python's, and the other way round */
+    static PyObject *mat_item(PyObject *dtype, char *at) {
+        return PyDataType_GetArrFuncs((PyArray_Descr *)dtype)->getitem(at, NULL);
+    }
+
+    static int mat_put_item(PyObject *dtype, char *at, PyObject *value) {
+        return PyDataType_GetArrFuncs((PyArray_Descr *)dtype)->setitem(value, at, NULL);
+    }
+
     /* an array of a list, as it was made, that has no other user; NULL if there is none */
     static PyObject *mat_unused_of(PyObject *list, PyObject *dtype, int axes,
                                    const npy_intp *lengths) {
@@ -77,12 +86,24 @@ cdef extern from *:
         return 1;
     }
     """
+    object mat_item(PyObject *, char *)
+    int mat_put_item(PyObject *, char *, object) except -1
     PyObject *mat_unused_of(PyObject *, PyObject *, int, const cnp.npy_intp *) noexcept
     object mat_view_of(object)
     bint mat_is_like(object, object) noexcept
     bint mat_sort_lines(PyObject *, char *, Py_ssize_t, Py_ssize_t) noexcept
     bint mat_argsort_lines(PyObject *, char *, Py_ssize_t, Py_ssize_t, Py_ssize_t,
                            cnp.npy_intp *) noexcept
+
+cdef object number(char kind, const double *found):
+    if kind == b"d":
+        return found[0]
+    if kind == b"i":
+        return int(found[0])
+    if kind == b"D":
+        return complex(found[0], found[1])
+    return None
+
 
 cdef enum:
     FIRST_FILLED = 16  # elements that are written one by one
@@ -322,79 +343,109 @@ def flat_array(object value):
     return made
 
 
+cdef enum:
+    BOOLS
+    INTEGERS
+    FLOATS
+    COMPLEX
+
+cdef Py_ssize_t[4] SIZES
+SIZES[:] = [1, 8, 8, 16]
+
+
 def shape_of_numbers(list numbers, bint as_floats):
-    """Return the shape of numbers of the types float and int, or of lists of so many, and whether
-    they are to be floats: all are ints otherwise. Return None for other lists of lists.
+    """Return the shape of Python's numbers, or of lists of so many, and whether they are to be
+    bools, integers, floats or complex numbers, as the number 0 to 3, for `write_numbers`, which
+    finds out whether they are. Return None for other lists of lists.
     """
     cdef Py_ssize_t length
+    cdef int kind = BOOLS
     if not numbers or not PyList_CheckExact(numbers[0]):
-        return (len(numbers),), as_floats or not numbers or any_float(numbers)
+        return (len(numbers),), FLOATS if as_floats or not numbers else kind_of(numbers, kind)
     length = len(<list>numbers[0])
     for row in numbers:
         if not PyList_CheckExact(row) or len(<list>row) != length:
             return None
-    return (len(numbers), length), as_floats or not length or any_row_has_float(numbers)
+    if as_floats or not length:
+        return (len(numbers), length), FLOATS
+    for row in numbers:
+        kind = kind_of(<list>row, kind)
+        if kind >= FLOATS:
+            break
+    return (len(numbers), length), kind
 
 
-def write_numbers(uintptr_t address, list numbers, tuple shape, bint as_floats):
-    """Write numbers of that shape to memory, as float64 or int64; return False if there are others
-    than floats and ints, if another thread has changed a list, or an int is not exact.
+cdef int kind_of(list numbers, int kind) except -1:
+    """Return what numbers are to be: at least `kind`, and what the first is that is no integer."""
+    for value in numbers:
+        if PyFloat_CheckExact(value):
+            return FLOATS
+        if PyComplex_CheckExact(value):
+            return COMPLEX
+        if not PyBool_Check(value):
+            kind = INTEGERS
+    return kind
+
+
+def write_numbers(uintptr_t address, list numbers, tuple shape, int kind):
+    """Write numbers of that shape to memory, as `kind` says; return False if there are others, if
+    another thread has changed a list, or an int is not exact.
     """
     cdef Py_ssize_t rows = len(numbers), length = shape[len(shape) - 1], k
     cdef list row
     if rows != shape[0]:
         return False
     if len(shape) == 1:
-        return put_numbers(address, length, numbers, as_floats)
+        return put_numbers(address, length, numbers, kind)
     for k in range(rows):
         if not PyList_CheckExact(numbers[k]):
             return False
         row = numbers[k]
-        if not put_numbers(address + 8 * k * length, length, row, as_floats):
+        if not put_numbers(address + SIZES[kind] * k * length, length, row, kind):
             return False
     return True
 
 
-cdef bint any_float(list numbers):
-    for value in numbers:
-        if PyFloat_CheckExact(value):
-            return True
-    return False
-
-
-cdef bint any_row_has_float(list rows):
-    for row in rows:
-        if any_float(<list>row):
-            return True
-    return False
-
-
-cdef bint put_numbers(uintptr_t address, Py_ssize_t count, list numbers,
-                      bint as_floats) except -1:
+cdef bint put_numbers(uintptr_t address, Py_ssize_t count, list numbers, int kind) except -1:
     """Write `count` numbers to memory; return False if these are not the numbers of the list, or
     one cannot be written.
     """
     cdef Py_ssize_t k
-    cdef int overflow = 0
-    cdef long long exact
     if len(numbers) != count:
         return False
     for k in range(count):
-        value = numbers[k]
-        if PyFloat_CheckExact(value):
-            if not as_floats:
-                return False
-            (<double *>address)[k] = PyFloat_AS_DOUBLE(value)
-            continue
-        if not PyLong_CheckExact(value):
+        if not put_number(address + SIZES[kind] * k, numbers[k], kind):
             return False
+    return True
+
+
+cdef inline bint put_number(uintptr_t address, object value, int kind) except -1:
+    """Write a number to memory; return False if it is of no such kind, or too large."""
+    cdef int overflow = 0
+    cdef long long exact
+    if PyFloat_CheckExact(value):
+        if kind < FLOATS:
+            return False
+        (<double *>address)[0] = PyFloat_AS_DOUBLE(value)
+    elif PyLong_CheckExact(value) or PyBool_Check(value):
         exact = PyLong_AsLongLongAndOverflow(value, &overflow)
-        if overflow or (as_floats and not -EXACT <= exact <= EXACT):
+        if overflow or (kind >= FLOATS and not -EXACT <= exact <= EXACT):
             return False
-        if as_floats:
-            (<double *>address)[k] = <double>exact
+        if kind == BOOLS:
+            (<uint8_t *>address)[0] = exact != 0
+            return PyBool_Check(value)
+        if kind == INTEGERS:
+            (<long long *>address)[0] = exact
         else:
-            (<long long *>address)[k] = exact
+            (<double *>address)[0] = <double>exact
+    elif kind == COMPLEX and PyComplex_CheckExact(value):
+        (<double *>address)[0] = PyComplex_RealAsDouble(value)
+        (<double *>address)[1] = PyComplex_ImagAsDouble(value)
+        return True
+    else:
+        return False
+    if kind == COMPLEX:
+        (<double *>address)[1] = 0
     return True
 
 

@@ -14,7 +14,7 @@ from ...errors import DTypeError
 from ...matrix.called_methods import MatMethod
 from ...matrix.mat import Mat
 from ...support.options import FLOAT32, FLOAT64
-from ...support.plugins import plugin
+from ...support.plugins import at_first_use, plugin
 from ...support.types import Arguments, Function, Keywords, Operand
 from ...support.unbound import DeferredSignature
 from ..tiles.overlap import apart_from
@@ -31,6 +31,7 @@ Shortcut = Callable[[Operand, Operand], tuple[Calls, Operand] | None]
 # with types of C
 _mat, _in_use, _float64, _float32 = Mat, IN_USE, FLOAT64, FLOAT32
 _NO_KEYWORDS: Keywords = {}
+_selecting = at_first_use("ops.primitives.selecting")
 # keywords with which NumPy computes, and their defaults
 OF_EVERY_UFUNC = {"casting": "same_kind", "order": "K", "dtype": None, "subok": True,
                   "signature": None}
@@ -315,6 +316,10 @@ def _by_numpy(function: FunctionOfOne | FunctionOfTwo, operands: Arguments, out:
             values = [as_mat(x, "x") for x in operands]
             return (_of_one(kernel, values[0], out) if len(values) == 1 else
                     _of_mats(kernel, values[0], values[1], out))
+    if out is not None and others.keys() == {"where"}:
+        written = masked(function, operands, out, others["where"])
+        if written is not None:
+            return written
     given = others if out is None else {**others, "out": out}
     if all(map(is_foreign, operands)):
         return numpy_gives(rule, operands, given)
@@ -324,6 +329,24 @@ def _by_numpy(function: FunctionOfOne | FunctionOfTwo, operands: Arguments, out:
     if _is_known(rule, operands, only, others):
         return function(*operands) if only is None else function(*operands, only)
     return call_by_numpy(rule, operands, given)
+
+
+def masked(function: FunctionOfOne | FunctionOfTwo, operands: Arguments, out: Operand,
+           mask: Operand) -> Operand:
+    """Write the results where `mask` is true to `out`, if these are of one shape; else None."""
+    to: Any = out[0] if type(out) is tuple and len(out) == 1 else out
+    kernel = function.kernel
+    if kernel is None or type(to) is not _mat or type(mask) is not _mat or not (
+            type(operands[0]) is _mat if len(operands) == 1
+            else _need_no_conversion(operands[0], operands[1])):
+        return None
+    where: Any = mask
+    found: Any = kernel.make((*operands, None))
+    if found.element_type is not to.element_type or where.element_type.kind != "b" or not (
+            found.layout.shape == to.layout.shape == where.layout.shape):
+        return None
+    written: Operand = _selecting.select(mask, found, to, to)
+    return written
 
 
 def _is_known(rule: np.ufunc, operands: Arguments, out: Operand, others: Keywords) -> bool:

@@ -72,8 +72,7 @@ class SelectionKernels:
         self.worth: int = 1 if axes else max(1, min(_ITEMS, _BYTES // max(nbytes, 1)))
         of = form.shape, form.strides, form.itemsize, axis, axes, count
         # the letter of a dtype of which C writes numbers; else ""
-        self.letter: str = form.dtype.char if is_numpys(form.dtype) and (
-            form.dtype.kind in "iu" or form.dtype.char in REAL_TYPES) else ""
+        self.letter: str = form.dtype.char if is_numpys(form.dtype) else ""
         self.result: Form | None = None  # of the last new Mat
         kind = "masked" if axes else "taken"
         self.number: CpuKernel = prepare_selection("mat_masked_count", *of)
@@ -154,8 +153,10 @@ def _as_array(index: list[object]) -> Array | None:
 def _is_plain(value: Number, letter: str) -> bool:
     """Return whether the dtype of a letter represents a number, and C writes it."""
     if type(value) is float:
-        return letter == "d"
-    return type(value) is int and bool(letter) and 0 <= value < _SMALL
+        return letter == "d" or letter == "D"
+    if type(value) is bool:
+        return letter != ""
+    return type(value) is int and letter != "" and 0 <= value < (2 if letter == "?" else _SMALL)
 
 
 class _NothingWritten(Exception):
@@ -315,8 +316,10 @@ class Selection:
             at, size = kernel.number_address(1), self.kernels.form.itemsize
             if self.kernels.letter in REAL_TYPES:
                 _blocks.fill_floats(at, size, 1, value)
-            else:
+            elif self.kernels.form.dtype.kind in "iu":
                 _blocks.fill_integers(at, size, 1, value)
+            else:
+                _blocks.put_number(at, self.kernels.form.dtype, value)
         kernel.set_operand(0, address)
         kernel.set_operand(1, address_of_index)
         kernel.set_operand(2, at)

@@ -59,7 +59,7 @@ cpdef object of_diagonal(object x)
 @cython.locals(found=MatBase)
 cpdef object traced(object x)
 
-@cython.locals(truth=MatBase, one=MatBase, other=MatBase, made=MatBase)
+@cython.locals(truth=MatBase, one=MatBase, other=MatBase, made=MatBase, given=MatBase)
 cpdef object chosen(object condition, object a, object b)
 
 @cython.locals(one=MatBase, other=MatBase)

@@ -249,6 +249,10 @@ def chosen(condition: object, a: object, b: object) -> Operand:
         return None
     if type(a) is not _mat or type(b) is not _mat:
         dtype = adapted_to(a, b)
+        like, number = (b, a) if type(b) is _mat else (a, b)
+        if dtype is None and type(like) is _mat:
+            given: Any = like
+            dtype = given.element_type if leaves_dtype(number, given.element_type.kind) else None
         if dtype is None or not is_numpys(dtype):
             return None
         made: Any = form_of_result((), dtype).new(truth.device_enabled, None)
@@ -318,8 +322,8 @@ def without_nan(x: object) -> Operand:
 def leaves_dtype(number: Any, kind: str) -> bool:
     """Return whether all dtypes of a kind represent a number, which so has no effect on them."""
     if type(number) is float:
-        return kind == "f"
-    return type(number) is int and kind in "fiu" and 0 <= number < _SMALL
+        return kind == "f" or kind == "c"
+    return type(number) is int and kind != "b" and 0 <= number < _SMALL
 
 
 def clipped(x: object, low: Any, high: Any) -> Operand:

@@ -13,7 +13,7 @@ from mat.ops.primitives.few_elements cimport bits_of_truth, elements_at, leaves_
 
 cdef HostBlocks _blocks
 cdef Registration _array, _foreign
-cdef object _mat, _int64, _byte, _sum_of_bytes
+cdef object _mat, _int64, _float64, _byte, _sum_of_bytes
 cdef Py_ssize_t _MOST, _MOST_ITEMS, _SEARCHED, _LARGEST
 
 @cython.locals(view=MatBase, layout=Layout, storage=Storage, address=uintptr_t, count=Py_ssize_t,
@@ -45,6 +45,8 @@ cdef object _address_of_index(object item, tuple shape)
                made=MatBase, address=uintptr_t, address_of=uintptr_t, to=uintptr_t,
                other=MatBase)
 cpdef object searched(object values, object x)
+@cython.locals(made=MatBase)
+cdef object _number_searched(MatBase values, object number)
 
 @cython.locals(at=MatBase, view=MatBase, layout=Layout, one=Layout, storage=Storage, given=Storage,
                made=MatBase, address=uintptr_t, index=uintptr_t, to=uintptr_t, rank=Py_ssize_t,

@@ -18,6 +18,7 @@ from ...matrix.base import form_of_result, is_numpys
 from ...matrix.brief_copies import none_else
 from ...matrix.joined import as_packed
 from ...matrix.mat import Mat
+from ...support.options import FLOAT64
 from ...support.types import Operand
 from .few_elements import bits_of_truth, elements_at, leaves_dtype
 
@@ -27,6 +28,7 @@ _SEARCHED = 1 << 17  # bytes of items, or elements added, at once
 _LARGEST = 1 << 40  # elements of an array that indices are of
 # with types of C
 _blocks, _array, _foreign, _mat, _int64 = BLOCKS, ARRAY, FOREIGN, Mat, np.dtype(np.int64)
+_float64 = FLOAT64
 _byte, _sum_of_bytes = np.dtype(np.uint8), np.dtype(np.uint64)
 
 
@@ -228,19 +230,27 @@ def _address_of_index(item: object, shape: Ints) -> int:
 
 
 def searched(values: object, x: object) -> Operand:
-    """Return before which of a few sorted elements each of a few others of their dtype comes."""
-    if type(values) is not _mat or type(x) is not _mat or not none_else():
+    """Return before which of a few sorted elements each of a few others of their dtype comes, or of
+    any a number.
+    """
+    if type(values) is not _mat or not none_else():
         return None
     of: Any = values
+    if type(x) is float or type(x) is int:
+        return _number_searched(of, x)
+    if type(x) is not _mat:
+        return None
     other: Any = x
     view: Any = as_packed(other) if other.element_type is of.element_type else None
     if view is None:
         return None
     layout, one, storage, given = view.layout, of.layout, view.storage, of.storage
-    if len(one.shape) != 1 or not layout.shape or not one.contiguous:
+    if len(one.shape) != 1 or not one.contiguous:
         return None
-    if not 0 < layout.size <= _MOST or not 0 < one.size <= _MOST or not (
+    if not 0 < layout.size <= _MOST or not one.size or not (
             is_numpys(view.element_type)):
+        return None
+    if one.size > _MOST and layout.shape:
         return None
     made: Any = form_of_result(layout.shape, _int64).new(view.device_enabled, None)
     to = made.storage.ready(_array.mask, _array.bit, False, True)
@@ -254,6 +264,17 @@ def searched(values: object, x: object) -> Operand:
         return None
     made.storage.written(_array.mask)
     return made
+
+
+def _number_searched(values: Mat, number: object) -> Operand:
+    """Return the result of `searched` for a number that the dtype represents."""
+    dtype = values.element_type
+    if not leaves_dtype(number, dtype.kind) or (type(number) is float and dtype is not _float64):
+        return None
+    if not is_numpys(dtype):
+        return None
+    made: Any = form_of_result((), dtype).new(values.device_enabled, None)
+    return searched(values, made) if made._fill_quickly(number) else None
 
 
 def summed_between(x: object, indices: object) -> Operand:
