@@ -156,3 +156,12 @@ def check(seed):
 def test_a_plan_at_random_has_the_bytes_of_a_trace(part):
     for seed in range(10 * part, 10 * part + 10):
         check(seed)
+
+
+@pytest.mark.host
+def test_at_least_the_bytes_that_are_not_on_the_device_are_copied():
+    """Parts of an operand that are there already are none of them."""
+    with mat.use_device("emulated", pool_bytes=41_713):
+        x = mat.ones(25, 300) * 1
+        planned = mat.debug.plan(np.exp, x)
+        assert planned.least <= planned.moved == moved(np.exp, [x])
