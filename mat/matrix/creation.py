@@ -193,7 +193,13 @@ def empty(shape: ShapeLike = (), *more: ShapeLike | DTypeLike, dtype: DTypeLike 
 
 
 def adopted(a: Array, *, owned: bool = True) -> Mat:
-    """Return a Mat whose host memory is the array `a` itself; `owned` if nobody else uses it."""
+    """Return a Mat whose host memory is the array `a` itself; `owned` if nobody else uses it.
+
+    An array of objects or texts is a `DTypeError`.
+    """
+    if a.dtype is not _float64 and a.dtype not in _DTYPES:
+        as_dtype(a.dtype)
+        _DTYPES.add(a.dtype)
     return over_memory(a, _flat_array(a), owned)
 
 
@@ -396,7 +402,6 @@ def from_numpy(a: Array, *, exclusive: bool = False) -> Mat:
     if not a.flags.aligned or any(s % a.itemsize for s in a.strides):
         raise ShapeError(f"strides {a.strides} (bytes) or address do not fit elements of "
                          f"{a.itemsize} bytes; mat.array(a) copies")
-    _DTYPES.add(a.dtype)
     return _as_promised(adopted(np.asarray(a), owned=False), exclusive)
 
 

@@ -127,9 +127,10 @@ OURS = """
     array([1], "M8[s]") array([1], ">f8") array(np.array([1.0], ">f8")) array(np.zeros(2, "f8,i4"))
     zeros(2, object) zeros(2, str) zeros(2, "f8,i4") ones(2, "longdouble") full(2, None)
     full(2, "a") full_like(A, None) eye(2, dtype=object) arange(3, dtype="M8[s]")
-    linspace(0, 1, 3, dtype=object) zeros_like(A, object) array(np.ma.array([1]), subok=1)
-    asanyarray(np.ma.array([1])) array(np.ma.array([1]), subok=True)
-    arange(2**64, 2**64 + 2) full(2, 2**64) array([[1, 2]], ndmax=1)
+    linspace(0, 1, 3, dtype=object) linspace(np.array(1, object), 2, 3) zeros_like(A, object)
+    array(np.ma.array([1]), subok=1) asanyarray(np.ma.array([1]))
+    array(np.ma.array([1]), subok=True) arange(2**64, 2**64 + 2) full(2, 2**64)
+    array([[1, 2]], ndmax=1)
 """
 
 
