@@ -10,6 +10,7 @@ from ..core.direction import INPUT, OUTPUT
 from ..core.observers import OBSERVERS
 from ..cpu.thread_pool import serving
 from ..facets import FOREIGN
+from ..layout.orders import axes_of_loop
 from ..layout.shapes import Ints
 from ..support.options import current
 from .base import form_of_result
@@ -113,14 +114,16 @@ def new_permuted(made: Mat, axes: Ints) -> Mat:
 
 
 def all_by_columns(mats: list[Any]) -> bool:
-    """Return whether all Mats are stored by columns, and not by rows, too: so NumPy stores what
-    joins them.
-    """
+    """Return whether NumPy stores what joins these Mats by columns, since it stores these so."""
+    layouts, rank = [], -1
     for one in mats:
         view = one
-        if view.layout.contiguous or not view.layout.is_by_columns() or 1 in view.layout.shape:
+        if rank < 0:
+            rank = len(view.layout.shape)
+        if rank < 2 or len(view.layout.shape) != rank:
             return False
-    return True
+        layouts.append(view.layout)
+    return axes_of_loop(rank, layouts) == tuple(range(rank))[::-1]
 
 
 def joined_along(mats: object, axis: object) -> Mat | None:

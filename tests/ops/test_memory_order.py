@@ -113,6 +113,11 @@ def test_large_results(where, axes):
 
 BY_COLUMNS = {
     "concatenate": lambda m, x, axis: m.concatenate([x.T, x.T * 2], axis=axis),
+    "concatenate parts": lambda m, x, axis: m.concatenate([x.T[1:, 1:], x.T[1:, 1:]], axis=axis),
+    "delete": lambda m, x, axis: m.delete(x.T, 1, axis=axis),
+    "delete several": lambda m, x, axis: m.delete(x.T, slice(0, 2), axis=axis),
+    "insert": lambda m, x, axis: m.insert(x.T, 1, 7, axis=axis),
+    "insert at places": lambda m, x, axis: m.insert(x.T, [1, 2], 7, axis=axis),
     "sort": lambda m, x, axis: m.sort(x.T, axis=axis),
     "roll": lambda m, x, axis: m.roll(x.T, 2, axis=axis),
     "roll twice": lambda m, x, axis: m.roll(x.T, (1, -1), axis=(axis, 0)),

@@ -9,8 +9,9 @@ import numpy as np
 
 from ...core.observers import SIZE
 from ...devices.in_use import computes_elsewhere
+from ...layout.orders import only_by_columns
 from ...matrix.creation import adopted
-from ...matrix.joined import joined_along, stacked_along
+from ...matrix.joined import joined_along, new_transposed, stacked_along
 from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import leave_if
 from ...ops.primitives import joining, reduce
@@ -165,7 +166,7 @@ def numpy_delete(arr: Operand, obj: Operand, axis: int | None = None) -> Result:
     removed = range(x.shape[k])[obj] if isinstance(obj, slice) else _one_of(x.shape[k], obj)
     if removed is None or abs(removed.step) != 1:
         leave_if(not (is_there(arr) and isinstance(obj, slice)))
-        return taken(x, np.delete(np.arange(x.shape[k]), obj), k)
+        return _taken_in_order(x, np.delete(np.arange(x.shape[k]), obj), k)
     if not removed:
         return x.copy()
     low, high = min(removed), max(removed) + 1
@@ -208,7 +209,14 @@ def _inserted(x: Mat, obj: Operand, values: Operand, axis: int | None) -> Result
     n, shape = x.shape[k], (*x.shape[:k], count, *x.shape[k + 1:])
     order = np.insert(np.arange(n), obj if at.size != 1 else int(at.item()),
                       np.arange(n, n + count))
-    return taken(joining.concat([x, new.broadcast_to(shape)], k), order, k)
+    return _taken_in_order(joining.concat([x, new.broadcast_to(shape)], k), order, k)
+
+
+def _taken_in_order(x: Mat, places: Array, axis: int) -> Result:
+    """Return the items of `x` at places of an axis, stored by columns if those of `x` are."""
+    if not only_by_columns(x.layout):
+        return taken(x, places, axis)
+    return new_transposed(taken(x.T, places, x.ndim - 1 - axis))
 
 
 @implements("trim_zeros")
@@ -230,4 +238,8 @@ def _one_of(length: int, index: int) -> range | None:
 
 
 def _joined(x: Mat, axis: int, head: slice, middle: Sequence[Mat], tail: slice) -> Mat:
+    """Return parts of `x` along an axis joined around others, in the order of `x`."""
+    if only_by_columns(x.layout):
+        others = [m.T for m in middle]
+        return new_transposed(_joined(x.T, x.ndim - 1 - axis, head, others, tail))
     return joining.concat([along(x, axis, head), *middle, along(x, axis, tail)], axis)

@@ -275,7 +275,7 @@ def concat(arrays: Iterable[ArrayLike], axis: int | None = 0, out: Mat | None = 
         parts, axis = [m if m.ndim == 1 else m.contiguous().reshape(-1) for m in parts], 0
     k = as_axis(axis, parts[0].ndim)
     shape = _joined_shape([m.layout.shape for m in parts], k)
-    if out is None and all_by_columns(parts):
+    if out is None and not parts[0].layout.contiguous and all_by_columns(parts):
         return new_transposed(concat([m.T for m in parts], parts[0].ndim - 1 - k))
     found = joined_parts(parts, shape, k) if out is None else None
     return _concat(parts, k, shape, out) if found is None else found
