@@ -12,7 +12,7 @@ from ..errors import DTypeError, ShapeError
 from ..layout import orders
 from ..layout.orders import columnwise, order_like
 from ..layout.shapes import Ints, as_shape, integer
-from ..support.dtypes import as_dtype, as_element, becomes_array, check_operand, is_masked
+from ..support.dtypes import as_dtype, as_element, becomes_array, check_operand
 from ..support.options import FLOAT64, current, default_float
 from ..support.types import (
     Arguments,
@@ -258,12 +258,10 @@ def full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None,
 
 def has_its_own_class(a: object) -> bool:
     """Return whether NumPy makes arrays like `a` of its class: a masked array, one of dask."""
-    if type(a) is Mat:
+    kind, own = type(a), np.ndarray.__array_function__
+    if kind is Mat or kind is np.ndarray or kind is np.memmap or isinstance(a, Mat | np.generic):
         return False
-    own: Any = np.ndarray.__array_function__
-    return (not isinstance(a, Mat | np.generic)
-            and (getattr(type(a), "__array_function__", own) is not own or is_masked(a)
-                 or isinstance(a, np.matrix)))
+    return isinstance(a, np.ndarray) or getattr(kind, "__array_function__", own) is not own
 
 
 def _in_its_class(function: Function, args: Arguments, dtype: DTypeLike, order: str | None,

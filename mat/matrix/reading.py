@@ -102,11 +102,11 @@ class Reading:
         record = storage.open(mat, _array, _input, self.where)
         self.records.append(record)
         found: Array = record.lent()
-        self.arrays.append(found)
         if self.writable:
             layout = mat.layout
             found = _blocks.array_at(address_of(found), layout.shape, layout.strides, found.dtype,
                                      True)
+        self.arrays.append(found)
         return found
 
     def end(self, error: BaseException | None) -> None:
@@ -151,7 +151,9 @@ class Reading:
         return value
 
     def mat_of(self, value: Array) -> Operand:
-        """Return the Mat of an array in the result: a copy, if other arrays share its memory."""
+        """Return the Mat of an array in the result: the Mat that it was presented for, as NumPy
+        returns an operand itself; a copy, if other arrays share its memory.
+        """
         if value.base is None and not self.others:  # as most results
             flat = _flat_array(value)
             if flat is not None and is_known_dtype(value.dtype):
@@ -159,6 +161,9 @@ class Reading:
         # what owns its memory is no view of what was presented
         shared = False
         if value.base is not None:
+            for k in range(len(self.arrays)):
+                if self.arrays[k] is value:
+                    return self.records[k].view
             shared = _shares(value, self.arrays)
         shared = shared or _shares(value, self.others)
         if not _can_become_mat(value):

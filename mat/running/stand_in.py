@@ -94,16 +94,16 @@ def by_numpy(name: str, function: Function, args: Arguments, kwargs: Keywords) -
     return found._as_number() if type(found) is Mat else found
 
 
-def function_of(name: str, ours: Function, numpys: Function, *, numbers: bool,
-                kind: Any = RelayMethod) -> Function:
+def function_of(name: str, ours: Function, numpys: Function, *, numbers: bool) -> Function:
     """Return `ours` with NumPy's function for calls that it refuses.
 
-    With `numbers`, results without axes are numbers on the host, as NumPy's are. A `kind` of
-    `Relay` is no method as an attribute of a class, as NumPy's ufuncs are none.
+    With `numbers`, results without axes are numbers on the host, as NumPy's are. As an attribute
+    of a class it is a method if NumPy's is one.
     """
     result = Mat._as_number if numbers else Mat._as_array
     if numbers and name in _OF_SEVERAL:
         ours = _with_numbers(ours)
+    kind = RelayMethod if hasattr(type(numpys), "__get__") else Relay
     call: Function = kind(ours, Mat, result, OURS, (MatError,), partial(by_numpy, name, numpys))
     call.__dict__.update(__name__=name.rpartition(".")[2], __qualname__=name, __module__=__name__,
                          __doc__=numpys.__doc__, __wrapped__=numpys)
@@ -128,7 +128,7 @@ def _with_numbers(function: Function) -> Function:
 
 def ufunc_of(name: str, ours: Any, numpys: np.ufunc) -> Function:
     """Return a ufunc of `mat` as a function, with NumPy's for calls that it refuses."""
-    call = function_of(name, ours, numpys, numbers=True, kind=Relay)
+    call = function_of(name, ours, numpys, numbers=True)
     for attribute in (a for a in dir(numpys) if not a.startswith("_")):
         theirs = getattr(numpys, attribute)
         found = getattr(ours, attribute, theirs)
@@ -143,6 +143,7 @@ def ufunc_of(name: str, ours: Any, numpys: np.ufunc) -> Function:
 _NUMBERS = ("all", "any", "argmax", "argmin", "clip", "conj", "conjugate", "dot", "max", "mean",
             "min", "prod", "round", "searchsorted", "std", "sum", "trace", "var")
 _COPIES = ("__copy__", "__deepcopy__", "byteswap", "copy")
+_NO_NUMBERS = "OSU"  # the kinds of dtypes of objects and texts
 _ASSIGNMENT = "_set_by"  # what ``x[index] = value`` calls, unless `value` is simple
 _PRODUCTS = ("__matmul__", "__rmatmul__")
 _TESTS = {"__eq__": operator.eq, "__ne__": operator.ne}
@@ -263,8 +264,13 @@ def _view(plain: Function) -> Function:
 
 
 def _assignment(plain: Function) -> Function:
-    """Return the assignment that takes the real parts of complex elements, as NumPy's does."""
-    def assign(self: Mat, index: Operand, value: Operand) -> None:
+    """Return the assignment that reads texts and objects as numbers, and takes the real parts of
+    complex elements, as NumPy's does.
+    """
+    def assign(self: Mat, index: Operand, value: Any) -> None:
+        if isinstance(value, str | bytes) or (type(value) is np.ndarray
+                                              and value.dtype.kind in _NO_NUMBERS):
+            value = np.asarray(value).astype(self.dtype)
         real = _without_imaginary_parts(value) if self.dtype.kind not in "cb" else value
         if real is not value:
             warn("Casting complex values to real discards the imaginary part",
@@ -377,8 +383,12 @@ def package_place(name: str) -> Path:
 
 @contextmanager
 def importing(program: ProgramFiles, stand_in: Callable[[str], ModuleType]) -> Iterator[None]:
-    """Give the files of a program the result of `stand_in` for each module of NumPy."""
+    """Give the files of a program the result of `stand_in` for each module of NumPy.
+
+    Where their classes have a method `__array__`, it returns NumPy's arrays: NumPy takes no others.
+    """
     plain, by_name, imports = builtins.__import__, importlib.import_module, program.imports
+    build: Any = builtins.__build_class__
 
     def import_(name: str, globals: Mapping[str, Any] | None = None,  # noqa: A002
                 locals: Mapping[str, Any] | None = None,  # noqa: A002
@@ -394,11 +404,30 @@ def importing(program: ProgramFiles, stand_in: Callable[[str], ModuleType]) -> I
             return found
         return stand_in(name)
 
+    def build_class(body: Any, *args: Any, **kwargs: Any) -> Any:
+        found = build(body, *args, **kwargs)
+        own = getattr(found, "__dict__", {}).get("__array__")
+        if own is not None and imports(body.__globals__):
+            found.__array__ = _giving_arrays(own)
+        return found
+
     builtins.__import__, importlib.import_module = import_, import_module
+    vars(builtins)["__build_class__"] = build_class
     try:
         yield
     finally:
         builtins.__import__, importlib.import_module = plain, by_name
+        vars(builtins)["__build_class__"] = build
+
+
+def _giving_arrays(method: Function) -> Function:
+    """Return a method ``__array__`` that returns a copy of the elements for a Mat."""
+    @functools.wraps(method)
+    def array(*args: Operand, **kwargs: Operand) -> Operand:
+        found: Any = method(*args, **kwargs)
+        return found.to_numpy() if isinstance(found, Mat) else found
+
+    return array
 
 
 def _is_numpys(name: str) -> bool:
@@ -547,10 +576,12 @@ def _drawing_rng(seed: Operand = None) -> Operand:
 
 _FACTS = ("__file__", "__path__", "__spec__", "__package__", "__loader__", "__version__")
 # what gives arrays without axes, in NumPy, too
-_ARRAYS = frozenset(("array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray",
-                     "astype", "broadcast_to", "copy", "empty", "empty_like", "full", "full_like",
-                     "ones", "ones_like", "reshape", "select", "squeeze", "transpose", "where",
-                     "zeros", "zeros_like"))
+_ARRAYS = frozenset(("array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray",
+                     "asfortranarray", "astype", "block", "broadcast_to", "copy", "cov", "empty",
+                     "empty_like", "fftn", "from_dlpack", "full", "full_like", "i0", "ifftn",
+                     "imag", "ones", "ones_like", "permute_dims", "piecewise", "real",
+                     "real_if_close", "require", "reshape", "select", "squeeze", "transpose",
+                     "trim_zeros", "where", "zeros", "zeros_like"))
 _CLASSES = frozenset(("vectorize", "poly1d", "ndenumerate", "ufunc", "r_", "c_", "mgrid", "ogrid",
                       "nditer", "testing", "__array_namespace_info__", "Generator", "RandomState"))
 

@@ -211,7 +211,31 @@ FOREIGN = [lambda m: m.add(np.float32(1.5), 1), lambda m: m.maximum(np.float32(1
            *(lambda m, rule=rule, turned=turned: rule(
                *(m.array([[1.0, 2], [3, 4]]), np.matrix([[1, 2], [3, 5]]))[::turned])
              for rule in (operator.mul, operator.matmul, operator.sub, operator.lt, operator.eq)
-             for turned in (1, -1))]
+             for turned in (1, -1)),
+           *(lambda m, call=call: call(m, Kept([[1.0, 2], [3, 5]])) for call in (
+               lambda m, x: x, lambda m, x: m.sum(x, 0), lambda m, x: m.sqrt(x),
+               lambda m, x: m.delete(x, 0, 0), lambda m, x: m.median(x, 0),
+               lambda m, x: m.array([1, 2]) + x, lambda m, x: x - m.array([1, 2]),
+               lambda m, x: x < m.array([1, 2]), lambda m, x: m.array([1, 2]) @ x,
+               lambda m, x: m.zeros_like(x), lambda m, x: m.roll(x, 1), lambda m, x: m.diff(x),
+               lambda m, x: m.linalg.inv(x), lambda m, x: m.clip(x, 2, 3), lambda m, x: m.sort(x),
+               lambda m, x: m.linspace(x[0], x[1], 3), lambda m, x: m.concatenate([x, x]),
+               lambda m, x: m.cumsum(x, 0), lambda m, x: m.outer(x, x)))]
+
+
+class Kept(np.ndarray):
+    """A program's own class of arrays."""
+
+    def __new__(cls, data):
+        return np.array(data).view(cls)
+
+
+def test_a_programs_own_arrays_are_operands_in_place():
+    x, kept = mat.ones(2, 2), Kept([[1.0, 2], [3, 5]])
+    same = x
+    x += kept
+    assert same is x
+    assert x.tolist() == [[2, 3], [4, 6]]
 
 
 @pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")

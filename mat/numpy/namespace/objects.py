@@ -68,7 +68,14 @@ class vectorize(np.vectorize):  # noqa: N801  # NumPy's name
         return delegate(super().__call__, args, kwargs, name="vectorize")
 
 
-class poly1d(np.poly1d):  # noqa: N801  # NumPy's name
+class _PolynomialType(type):
+    """The class of `poly1d`: NumPy's polynomials, which its operators return, are instances."""
+
+    def __instancecheck__(cls, thing: object) -> bool:
+        return isinstance(thing, np.poly1d)
+
+
+class poly1d(np.poly1d, metaclass=_PolynomialType):  # noqa: N801  # NumPy's name
     """A polynomial of one variable, whose coefficients are a NumPy array.
 
     Parameters

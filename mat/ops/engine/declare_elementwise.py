@@ -44,7 +44,14 @@ from ..tiles.tile import by_elements
 from .by_numpy import equal_by_numpy, other_elements
 from .functions import CheckValues, FunctionOfOne, FunctionOfTwo, Shortcut, function_of_bounds
 from .loops import LOGIC, as_booleans, as_floats, as_loop_numbers, beyond_integers, loop_dtypes
-from .operands import as_operand, has_priority, is_matrix, is_operand, is_sparse, of_arrays
+from .operands import (
+    as_operand,
+    has_priority,
+    is_operand,
+    is_sparse,
+    keeps_its_class,
+    of_arrays,
+)
 from .operation import Input, InputOrNumber, MatOp, Output, named, op
 
 _TEMPLATE = """{summary}
@@ -419,7 +426,7 @@ def _bind_operators(kernel: MatOp, symbol: str, function: Function, in_place: Fu
             return other * int(self)
         if has_priority(other):
             return function(self, other)
-        if is_matrix(other):
+        if keeps_its_class(other):
             return of_arrays(rule, self, other, False)
         if is_operand(other) or (compares and isinstance(other, numbers.Number)) or (
                 equates and not _has_rule(other)):
@@ -434,12 +441,14 @@ def _bind_operators(kernel: MatOp, symbol: str, function: Function, in_place: Fu
     def operate_reflected(self: Mat, other: object) -> object:
         if repeats and isinstance(other, _SEQUENCES) and _is_count(self):
             return other * int(self)
-        if is_matrix(other) or is_sparse(other):
+        if keeps_its_class(other) or is_sparse(other):
             return of_arrays(rule, self, other, True)
         return function(other, self) if is_operand(other) or has_priority(other) else NotImplemented
 
     def operate_in_place(self: Mat, other: object) -> object:
-        return in_place(self, other) if in_place and is_operand(other) else NotImplemented
+        if in_place is None or not (is_operand(other) or keeps_its_class(other)):
+            return NotImplemented
+        return in_place(self, other)
 
     found = {f"__{symbol}__": operate}
     if in_place is not None:

@@ -33,7 +33,7 @@ from .by_numpy import ufunc_by_numpy
 _NUMBERS = (int, float, complex, np.number, np.bool_)
 _SCALARS = (int, float, complex, np.generic)
 _WEAK = frozenset((bool, int, float, complex))  # numbers that adapt to the other operands
-_mat, _array, _own = Mat, np.ndarray, np.ndarray.__array_function__
+_mat, _array, _file_array = Mat, np.ndarray, np.memmap
 
 
 def as_operand(value: object, name: str) -> Operand:
@@ -103,8 +103,7 @@ def shortened(value: object) -> str:
 def is_operand(value: object) -> bool:
     """Return whether an operator can take `value`, or should leave it to the other side."""
     if isinstance(value, np.ndarray):
-        return type(value) is np.ndarray or not (has_its_own_way(value)
-                                                 or is_masked(value))
+        return type(value) is _array or type(value) is _file_array
     return (isinstance(value, (Mat, list, tuple, *_NUMBERS))
             or (np.isscalar(value) and hasattr(value, "dtype"))
             or (becomes_array(value) and not hasattr(type(value), "__array_priority__")
@@ -119,8 +118,7 @@ def is_foreign(value: object) -> bool:
     if isinstance(value, Mat):
         return False
     if isinstance(value, np.ndarray):
-        return (has_its_own_way(value) or is_masked(value) or isinstance(value, np.matrix)
-                or kind.__array_function__ is not _own)
+        return kind is not _file_array
     return (isinstance(value, _SCALARS) or hasattr(kind, "__array__")
             or has_its_own_way(value))
 
@@ -173,9 +171,10 @@ def is_sparse(value: object) -> bool:
             and not hasattr(kind, "__array__") and not has_its_own_way(value))
 
 
-def is_matrix(value: object) -> bool:
-    """Return whether `value` is a matrix of NumPy, whose ``*`` is the product of matrices."""
-    return type(value) is not _array and isinstance(value, np.matrix)
+def keeps_its_class(value: object) -> bool:
+    """Return whether NumPy's results are of the class of `value`, such as a matrix."""
+    return (isinstance(value, np.ndarray) and type(value) is not _array
+            and type(value) is not _file_array and not decides(value))
 
 
 def of_arrays(rule: Function, x: Mat, other: object, reflected: bool) -> Operand:

@@ -34,8 +34,8 @@ from ..engine.operands import (
     as_operand,
     decides,
     is_foreign,
-    is_matrix,
     is_operand,
+    keeps_its_class,
     numpy_gives,
     of_arrays,
 )
@@ -368,13 +368,13 @@ def _matrix_operands(a: Operand, b: Operand) -> tuple[Mat, Mat]:
 def _matmul(self: Mat, other: Operand) -> Operand:
     if type(other) is Mat and not IN_USE:
         return product.new((self, other, None))
-    if is_matrix(other):
+    if keeps_its_class(other):
         return of_arrays(operator.matmul, self, other, False)
     return matmul(self, other) if is_operand(other) else NotImplemented
 
 
 def _rmatmul(self: Mat, other: Operand) -> Operand:
-    if is_matrix(other):
+    if keeps_its_class(other):
         return of_arrays(operator.matmul, self, other, True)
     return matmul(other, self) if is_operand(other) else NotImplemented
 

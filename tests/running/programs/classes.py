@@ -53,3 +53,30 @@ print(before, total, json.dumps({"mean": layer.weights.mean().item()}), f"{total
 print(np.ndarray((2, 2)).shape, np.ndarray.sum(layer.weights), np.ndarray.__name__)
 print(layer.weights.dtype == np.float64, np.issubdtype(layer.weights.dtype, np.floating))
 print(hash(before) == hash(3.0), np.isscalar(3.0), np.ndim(layer.weights), repr(layer.weights))
+
+
+class Measured:
+    """What becomes an array, and has functions of NumPy as attributes."""
+
+    array, zeros, mean = np.array, np.zeros, staticmethod(np.mean)
+
+    def __init__(self, *values):
+        self.values = self.array(values, dtype=float)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values.astype(dtype or float)
+
+
+measured = Measured(3, 1, 2)
+print(np.asarray(measured), np.sort(measured), np.sum(measured), np.dot(measured, measured))
+print(np.stack([measured, measured]), np.ones(3) + measured, measured.zeros(2), measured.mean([1]))
+both = np.array([1.0, 2, 3, 4]) - named
+print(type(both).__name__, both, type(np.sqrt(named)).__name__, np.cumsum(named).name)
+print(type(np.median(named)).__name__, np.concatenate([named, named]).shape)
+line = np.poly1d([1, 2])
+print(isinstance(line * line, np.poly1d), (line * line)(np.array([0.0, 1])))
+read = np.zeros(3)
+read[:] = np.array(["2", "-3", "1e2"])
+read[1] = "7.5"
+read[[0]] = np.array([4], object)
+print(read, np.real(np.array(1.5)).shape, np.linspace(np.array(1, object), 2, 3))
