@@ -211,7 +211,8 @@ def _str(self: Mat) -> str:
 
 
 def _format(self: Mat, spec: str) -> str:
-    return _plain_format(self, spec) if spec else _str(self)
+    a = None if spec else _shown(self)
+    return _plain_format(self, spec) if a is None else format(a)
 
 
 class _AtFirstUse:

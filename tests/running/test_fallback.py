@@ -207,6 +207,18 @@ def test_arrays_without_axes_print_as_such_and_are_written_in_place(name, device
         assert repr(np_by_mat.sum(found)) == repr(np.sum(wanted))
 
 
+@pytest.mark.host
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "complex64", "bool"])
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_formats_are_those_of_numpys_arrays_and_numbers(dtype, device):
+    a = (np.array([-60000, 0.1, 3]) if dtype[0] == "f" else np.arange(3)).astype(dtype)
+    with mat.use_device(device), as_in_numpy():
+        x = np_by_mat.array(a)
+        for one, other in ((x, a), (x.max(), a.max()), (x[:1].reshape(()), a[:1].reshape(()))):
+            assert (f"{one}", f"{one!s}", f"{one!r}") == (f"{other}", f"{other!s}", f"{other!r}")
+        assert f"{x.min():.1f}" == f"{a.min():.1f}"
+
+
 VIEWS = {"class": lambda m, x: x.view(m.ndarray), "numpy's": lambda m, x: x.view(np.ndarray),
          "by name": lambda m, x: x.view(type=m.ndarray), "dtype": lambda m, x: x.view("int64"),
          "both": lambda m, x: x.view("int64", m.ndarray), "neither": lambda m, x: x.view(),
