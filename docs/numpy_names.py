@@ -20,7 +20,7 @@ from mat.numpy.namespace.lookup import (
     kinds,
     numpy_module,
 )
-from mat.numpy.registry import COMPOSED, IMPLEMENTATIONS, ON_HOST
+from mat.numpy.registry import COMPOSED, IMPLEMENTATIONS, ON_HOST, load_all, load_composed
 
 PAGE = Path(__file__).with_name("numpy.md")
 BEGIN, END = "<!-- names: begin -->\n", "<!-- names: end -->\n"
@@ -57,6 +57,8 @@ def group_of(module: str, name: str) -> str:
 
 def section() -> str:
     """Return the section of the page."""
+    load_all()
+    load_composed()
     parts = []
     for module in MODULES:
         parts.append(f"### `numpy{'.' if module else ''}{module}`\n\n")

@@ -48,7 +48,7 @@ QUERIES = frozenset(map(numpy_function, (  # they read no elements, only shapes 
 WRITING = frozenset(map(numpy_function, (  # they write their first operand
     "copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis")))
 OF_MEMORY = frozenset(map(numpy_function, (  # they are about the memory, not about the elements
-    "shares_memory", "may_share_memory", "require", "lib.array_utils.byte_bounds")))
+    "isfortran", "shares_memory", "may_share_memory", "require", "lib.array_utils.byte_bounds")))
 SAVING = frozenset(map(numpy_function, (  # their keywords are names of arrays
     "savez", "savez_compressed")))
 # positional parameters of functions whose signatures NumPy before 2.3 cannot inspect

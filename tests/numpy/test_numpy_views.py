@@ -304,3 +304,18 @@ def test_products_by_ufuncs(dtype, rng):
             wanted = np.asarray(function(*operands))
             assert np.asarray(found).dtype == wanted.dtype
             assert_allclose(np.asarray(found), wanted, 1e-5)
+
+
+ORDERS = {"by rows": lambda m: m.ones((2, 3)), "by columns": lambda m: m.ones((3, 2)).T,
+          "reversed": lambda m: m.ones((3, 2)).T[::-1], "steps": lambda m: m.ones((6, 2)).T[:, ::2],
+          "broadcast": lambda m: m.broadcast_to(m.ones(3), (2, 3)), "row": lambda m: m.ones((1, 3)),
+          "nothing": lambda m: m.ones((0, 3)).T, "vector": lambda m: m.ones(3)}
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("name", ORDERS)
+def test_the_order_is_that_of_the_operand(name, device):
+    wanted = np.isfortran(ORDERS[name](np))
+    with mat.use_device(device):
+        x = ORDERS[name](mat)
+        assert mat.isfortran(x) is np.isfortran(x) is wanted

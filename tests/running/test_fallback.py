@@ -219,6 +219,19 @@ def test_formats_are_those_of_numpys_arrays_and_numbers(dtype, device):
         assert f"{x.min():.1f}" == f"{a.min():.1f}"
 
 
+@pytest.mark.parametrize("name", ["atleast_1d", "atleast_2d", "atleast_3d", "squeeze"])
+@pytest.mark.parametrize("a", [np.array(["a", "b"]), np.array(["2026-01-01"], "M8[D]"),
+                               np.array([1.5], np.longdouble)], ids=lambda a: a.dtype.name)
+def test_views_of_elements_that_mats_cannot_have_are_arrays(name, a):
+    counted = []
+    with as_in_numpy(), falling_back(counted.append):
+        found = getattr(np_by_mat, name)(a)
+    assert_array_equal(found, getattr(np, name)(a), strict=True)
+    assert counted
+    with pytest.raises(mat.DTypeError):
+        getattr(mat, name)(a)
+
+
 VIEWS = {"class": lambda m, x: x.view(m.ndarray), "numpy's": lambda m, x: x.view(np.ndarray),
          "by name": lambda m, x: x.view(type=m.ndarray), "dtype": lambda m, x: x.view("int64"),
          "both": lambda m, x: x.view("int64", m.ndarray), "neither": lambda m, x: x.view(),
