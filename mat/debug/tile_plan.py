@@ -336,8 +336,8 @@ class Planner(Noting):
             operation(*inside, **kwargs)
         except OutOfDeviceMemory as error:
             names = operation.names() if isinstance(operation, FusedOp) else ()
-            if len(names) > 1:
-                raise  # it is carried out in several passes
+            if len(names) > 1 or not isinstance(operation, Op):
+                raise  # it is carried out in several passes, or its operations one by one
             problem = str(error).partition("\n")[0]
             for x in whole.writes:  # calls after it go on as if it had succeeded
                 with on_host(x).facet("array", "output"):

@@ -165,3 +165,10 @@ def test_at_least_the_bytes_that_are_not_on_the_device_are_copied():
         x = mat.ones(25, 300) * 1
         planned = mat.debug.plan(np.exp, x)
         assert planned.least <= planned.moved == moved(np.exp, [x])
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("seed", [1009, 2013])
+def test_quantiles_whose_lines_have_no_room_together_are_planned_as_they_run(seed):
+    """They are sorted, and what is between is taken, one operation after the other."""
+    check(seed)
