@@ -7,6 +7,7 @@ None of them is imported here: adapters are made when the library is imported.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -34,7 +35,8 @@ class _Elements:
     """The memory of a Mat that its `__array_interface__` gives.
 
     It exports the Mat when that memory is asked for, and for as long as it exists: NumPy releases
-    the buffer at once, and keeps this object in the array that it makes.
+    the buffer at once, and keeps this object in the array that it makes. As a sequence it is
+    NumPy's pair of the first element's address and whether the memory is read-only.
     """
 
     def __init__(self, x: Mat) -> None:
@@ -44,6 +46,14 @@ class _Elements:
     def __buffer__(self, flags: int) -> memoryview:
         owner, value = self._exported(flags)
         return array_kept_by(owner, value, False).data
+
+    def __iter__(self) -> Iterator[int]:
+        self._export, a = self._mat._exported(0)
+        address, _ = a.__array_interface__["data"]
+        return iter((address, not self._mat.storage.writable))
+
+    def __getitem__(self, index: int) -> int:
+        return tuple(self)[index]
 
     def _exported(self, flags: int) -> tuple[Export, Array]:
         """Return an export, and the elements from the first to the last in memory."""

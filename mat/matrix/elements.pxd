@@ -9,7 +9,7 @@ from mat.matrix.brief_copies cimport copy_bytes, copy_rows, is_brief, none_else
 from mat.matrix.storage cimport Storage
 
 cdef HostBlocks _blocks
-cdef list _observers, _in_use, _only_mats
+cdef list _observers, _in_use, _only_mats, _unchanging
 cdef object _host, _float64, _float32, _int64, _float64_scalar, _bool, _complex128
 cdef Registration _array, _foreign
 cdef dict _EXACT

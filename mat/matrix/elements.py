@@ -28,11 +28,12 @@ from .brief_copies import (
     is_brief,
     none_else,
 )
+from .operators import UNCHANGING
 from .storage import Storage
 
 # with types of C
 _blocks, _observers, _in_use = BLOCKS, OBSERVERS, IN_USE
-_only_mats = ONLY_MATS
+_only_mats, _unchanging = ONLY_MATS, UNCHANGING
 _host, _array, _foreign, _float64 = HOST, ARRAY, FOREIGN, FLOAT64
 _float32, _int64, _float64_scalar = FLOAT32, np.dtype(np.int64), np.float64
 _bool, _complex128 = np.dtype(np.bool_), np.dtype(np.complex128)
@@ -77,7 +78,7 @@ class Elements(MatBase):
                 return self._element(k)
         if kind is tuple:
             if not index and not layout.shape:
-                return self
+                return self._as_number() if _unchanging else self
             part = layout.selected(index, True)
             return None if part is None else self._view_of(part)
         return self._view_of(layout.selected(_NEW_AXIS, True)) if index is None else None

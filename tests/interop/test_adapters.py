@@ -51,6 +51,19 @@ def test_the_array_interface_says_what_the_buffer_has():
     assert x.fresh == set()  # reading it has made nothing
 
 
+@needs_buffers
+def test_the_array_interface_has_numpys_pair_of_address_and_whether_it_is_read_only():
+    for x in (square(), square().T, square()[::-1], mat.zeros(3)):
+        address, read_only = x.__array_interface__["data"]
+        assert x.__array_interface__["data"][0] == address == np.asarray(x).ctypes.data
+        assert read_only is False
+        low, high = np.lib.array_utils.byte_bounds(x)
+        assert low <= address < high
+        assert high - low == x.nbytes
+    x += 1  # no export is left
+    assert mat.from_numpy(np.broadcast_to(1.0, 3)).__array_interface__["data"][1] is True
+
+
 class _OnlyTheInterface:
     """An object whose elements NumPy finds by its `__array_interface__` alone."""
 

@@ -135,6 +135,7 @@ NUMBERS = {
     "unravel_index": lambda m: m.unravel_index(5, (2, 3)),
     "searchsorted": lambda m: m.arange(3.0).searchsorted(1.5),
     "round": lambda m: m.array(2.55).round(1), "clip": lambda m: m.array(7).clip(0, 5),
+    "index": lambda m: m.array(2.5)[()], "index of a result": lambda m: (m.array(2.5) * 2)[()],
     "conj": lambda m: (m.array(1j).conj(), m.array(1j).conjugate())}
 
 
