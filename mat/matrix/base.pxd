@@ -14,8 +14,7 @@ cdef object _array_name, _input_name, _input, _float64
 cdef Maker _maker
 cdef LiveObjects _mats
 cdef bint _is_compiled
-cdef dict _FORMS, _RESULTS, _OF_FLOAT64
-cdef Py_ssize_t _FLOAT64
+cdef dict _FORMS, _RESULTS
 cdef list _OWN, _TABLES, _LAST
 cdef HostBlocks _blocks
 cdef Lock _changing
@@ -40,8 +39,8 @@ cdef class Form:
 cpdef bint is_numpys(object dtype) except -1
 @cython.locals(number=int, place=Py_ssize_t, last=Form)
 cpdef Form form_of_result(tuple shape, object dtype)
-@cython.locals(place=Py_ssize_t, last=Form)
-cpdef Form form_of_floats(object shape)
+@cython.locals(number=int, place=Py_ssize_t, last=Form, table=dict)
+cpdef Form form_made_before(object shape, object dtype)
 cdef Form _form_in(dict forms, object key, tuple shape, object dtype)
 cdef Form _form(Layout layout, object dtype, bint whole, bint writable)
 

@@ -87,12 +87,10 @@ _FORMS: dict[object, Form] = {}
 FORMS_OF_NEW = _RESULTS = dict[object, Form]()
 # hashing a dtype takes long: by the number of one of NumPy's own, this dtype and its forms by shape
 _OWN: list[DType | None] = [None] * 32
-_TABLES: list[dict[object, Form]] = [{} for _ in _OWN]
+FORMS_BY_NUMBER = _TABLES = [dict[object, Form]() for _ in _OWN]
 for _type in ELEMENT_TYPES:
     if _type.char not in EXTENSIONS:
         _OWN[np.dtype(_type.name).num] = np.dtype(_type.name)
-_FLOAT64 = _float64.num
-FORMS_OF_FLOAT64 = _OF_FLOAT64 = _TABLES[_FLOAT64]
 # the forms that were found last, by the numbers of dtype and axes: to hash a shape takes long, too
 _LAST: list[Form | None] = [None] * 128
 
@@ -122,14 +120,18 @@ def form_of_layout(layout: Layout, dtype: DType) -> Form:
             else _form(layout, dtype, True, True))
 
 
-def form_of_floats(shape: object) -> Form | None:
-    """Return the form of float64 Mats of a shape, or length, that was made before; else None."""
+def form_made_before(shape: object, dtype: DType) -> Form | None:
+    """Return the form of Mats of a dtype of NumPy's own and a shape, or length, that was made
+    before; else None.
+    """
+    number = _blocks.number_of(dtype)
+    table = _TABLES[number]
     if type(shape) is not tuple:
-        return _OF_FLOAT64.get(shape)
-    place = _FLOAT64 + 32 * (len(shape) & 3)
+        return table.get(shape)
+    place = number + 32 * (len(shape) & 3)
     last: Any = _LAST[place]
     if last is None or (last.shape is not shape and last.shape != shape):
-        last = _OF_FLOAT64.get(shape)
+        last = table.get(shape)
         if last is not None:
             _LAST[place] = last
     found: Form | None = last

@@ -5,13 +5,14 @@ from libc.stdint cimport uintptr_t
 from mat._core cimport HostBlocks, Maker
 from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
-from mat.matrix.base cimport Form, MatBase, form_of_floats, form_of_result, is_numpys
+from mat.matrix.base cimport Form, MatBase, form_made_before, form_of_result, is_numpys
 from mat.matrix.brief_copies cimport none_else
 from mat.matrix.foreign_storage cimport ForeignStorage
 from mat.matrix.storage cimport Storage
 from mat.support.options cimport Options, current
 
-cdef dict _FORMS, _FLOATS
+cdef dict _FORMS, _named
+cdef list _TABLES
 cdef set _DTYPES
 cdef HostBlocks _blocks
 cdef Maker _maker
@@ -23,8 +24,10 @@ cdef Py_ssize_t MOST_AT_ONCE
 cdef list _observers
 
 
-@cython.locals(form=Form, options=Options)
+@cython.locals(form=Form, options=Options, own=bint)
 cpdef object filled(tuple lengths, object dtype, object value)
+cdef tuple _all_lengths(object shape, tuple more)
+cdef bint _names_dtype(object value) except -1
 
 @cython.locals(form=Form, layout=Layout, storage=Storage, foreign=ForeignStorage, mat=MatBase,
                size=Py_ssize_t, itemsize=Py_ssize_t)

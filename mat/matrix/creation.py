@@ -18,16 +18,16 @@ from ..facets import ARRAY, with_strides
 from ..layout.shapes import Ints, integer
 from ..layout.strided import Layout, packed
 from ..memories.file_pages import spilled_copy
-from ..support.dtypes import ELEMENT_TYPES, EXTENSIONS, as_dtype, is_masked
+from ..support.dtypes import ELEMENT_TYPES, EXTENSIONS, NAMED, as_dtype, is_masked
 from ..support.native import core
 from ..support.options import FLOAT64, current
 from ..support.types import Array, DType, DTypeLike, Number, ShapeLike
 from ..support.unbound import documented, unbound
 from .base import (
-    FORMS_OF_FLOAT64,
+    FORMS_BY_NUMBER,
     FORMS_OF_NEW,
     MAKER,
-    form_of_floats,
+    form_made_before,
     form_of_result,
     is_numpys,
 )
@@ -78,8 +78,8 @@ _FAR = 1 << 60  # of integers whose differences C can represent
 _EXACT = 2.0**53  # up to which floats represent all integers
 MOST_AT_ONCE = 1 << 16  # bytes of arrays that are copied while the GIL is kept
 # by the arguments, which need no check
-_FORMS, _FLOATS = FORMS_OF_NEW, FORMS_OF_FLOAT64
-_DTYPE_LIKES = (type, str, np.dtype)
+_FORMS, _TABLES, _named = FORMS_OF_NEW, FORMS_BY_NUMBER, NAMED
+_MOST_FORMS = 10_000
 # of arrays that Mats are made of; others join them when they were
 KNOWN = _DTYPES = {np.dtype(t.name) for t in ELEMENT_TYPES if t.char not in EXTENSIONS}
 
@@ -89,8 +89,8 @@ def filled(lengths: tuple[ShapeLike | DTypeLike, ...], dtype: DTypeLike, value: 
     options = current()
     shape: Any = lengths[0] if len(lengths) == 1 else lengths
     kind: Any = dtype
-    if len(lengths) == 2 and dtype is None and isinstance(lengths[1], _DTYPE_LIKES):
-        shape, kind = lengths
+    if len(lengths) == 2 and dtype is None and _names_dtype(lengths[1]):
+        shape, kind = lengths[0], lengths[1]
     if type(shape) is not int:
         if type(shape) is not tuple:
             return _filled_by(lengths, dtype, value)
@@ -99,21 +99,33 @@ def filled(lengths: tuple[ShapeLike | DTypeLike, ...], dtype: DTypeLike, value: 
                 return _filled_by(lengths, dtype, value)
     if kind is None:
         kind = options.dtype
+    elif type(kind) is type or type(kind) is str:
+        kind = _named.get(kind, kind)
+    own = kind is _float64 or (isinstance(kind, np.dtype) and is_numpys(kind))
     try:
-        form = form_of_floats(shape) if kind is _float64 else _FORMS.get((shape, kind))
+        form = form_made_before(shape, kind) if own else _FORMS.get((shape, kind))
     except TypeError:  # the dtype cannot be hashed: it is none
         form = None
     if form is None:
-        return _remembered(shape, kind, Mat(shape, kind, fill=value))
+        made = Mat(shape, kind, fill=value)
+        forms, key = (_TABLES[kind.num], shape) if own else (_FORMS, (shape, kind))
+        if len(forms) < _MOST_FORMS:
+            forms[key] = made.form
+        return made
     return form.new(options.device_enabled, value)
 
 
-def _remembered(shape: ShapeLike, dtype: DTypeLike, mat: Mat) -> Mat:
-    """Remember the form of `mat` for calls with these arguments; return `mat`."""
-    forms = _FLOATS if dtype is _float64 else _FORMS
-    if len(forms) < 10_000:
-        forms[shape if dtype is _float64 else (shape, dtype)] = mat.form
-    return mat
+def _all_lengths(shape: Any, more: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return all arguments by position, in less time than ``(shape, *more)``."""
+    if len(more) < 2:
+        return (shape, more[0]) if more else (shape,)
+    return (shape, *more)
+
+
+def _names_dtype(value: object) -> bool:
+    """Return whether an argument is a dtype, or names one, and so is no length."""
+    kind = type(value)
+    return kind is type or kind is str or isinstance(value, np.dtype)
 
 
 def _filled_by(lengths: tuple[ShapeLike | DTypeLike, ...], dtype: DTypeLike, value: Number,
@@ -165,7 +177,7 @@ Examples
             example="zeros(2, 3)\n<Mat 2x3 - [[0. 0. 0.] [0. 0. 0.]]>")
 def zeros(shape: ShapeLike = (), *more: ShapeLike | DTypeLike, dtype: DTypeLike = None,
           order: str = "C", device: DeviceLike = None, like: object = None) -> Mat:
-    lengths = (shape, *more) if more else (shape,)
+    lengths = _all_lengths(shape, more)
     if order == "C" and device is None:
         return filled(lengths, dtype, 0)
     return _filled_by(lengths, dtype, 0, order, device)
@@ -175,7 +187,7 @@ def zeros(shape: ShapeLike = (), *more: ShapeLike | DTypeLike, dtype: DTypeLike 
             example='ones(3, dtype="int8")\n<Mat 3 int8 - [1 1 1]>')
 def ones(shape: ShapeLike = (), *more: ShapeLike | DTypeLike, dtype: DTypeLike = None,
          order: str = "C", device: DeviceLike = None, like: object = None) -> Mat:
-    lengths = (shape, *more) if more else (shape,)
+    lengths = _all_lengths(shape, more)
     if order == "C" and device is None:
         return filled(lengths, dtype, 1)
     return _filled_by(lengths, dtype, 1, order, device)
@@ -186,7 +198,7 @@ def ones(shape: ShapeLike = (), *more: ShapeLike | DTypeLike, dtype: DTypeLike =
             example="empty(2).fill_(3)\n<Mat 2 F [3. 3.]>")
 def empty(shape: ShapeLike = (), *more: ShapeLike | DTypeLike, dtype: DTypeLike = None,
           order: str = "C", device: DeviceLike = None, like: object = None) -> Mat:
-    lengths = (shape, *more) if more else (shape,)
+    lengths = _all_lengths(shape, more)
     if order == "C" and device is None:
         return filled(lengths, dtype, None)
     return _filled_by(lengths, dtype, None, order, device)

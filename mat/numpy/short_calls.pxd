@@ -16,7 +16,7 @@ from mat.ops.primitives.few_indices cimport places
 cdef list _in_use, _observers
 cdef object _mat, _not_brief, _nrm2, _result_type, _bool, _int64, _partition, _copyto
 cdef dict _NO_KEYWORDS
-cdef Calls _product, _conjugate, _select
+cdef Calls _product, _conjugate, _select, _trunc
 cdef dict _products, _ways, _writers
 cdef Py_ssize_t _FEW, _MANY, _MOST_VIEWS
 cdef set _of_many
@@ -111,6 +111,7 @@ cpdef object imaginary_parts(object x)
 cpdef object has_complex_dtype(object x)
 cpdef object has_real_dtype(object x)
 cpdef object as_it_is_if_real(object x)
+cpdef object truncated(object x)
 
 
 cdef class ResultType(Way):

@@ -58,6 +58,7 @@ _partition: Function = np.ndarray.partition
 _copyto: Function = np.copyto
 _NO_KEYWORDS: Keywords = {}
 _conjugate: Calls = vars(ufuncs.conjugate)["op"]
+_trunc: Calls = vars(ufuncs.trunc)["op"]
 _select: Calls = select
 
 
@@ -369,6 +370,11 @@ def as_it_is_if_real(x: object) -> Operand:
     return x if has_real_dtype(x) else None
 
 
+def truncated(x: object) -> Operand:
+    """Return the elements of a Mat rounded towards 0."""
+    return _trunc.make((x, None)) if type(x) is _mat else None
+
+
 class ResultType(Way):
     """The dtype of results of Mats that have axes, and other arguments, by NumPy."""
 
@@ -550,7 +556,7 @@ _MOST_VIEWS = 256  # of each function
 # them may be
 _SHORTER: dict[object, tuple[Any, ...]] = {
     np.einsum: (product_by_einsum, 3), np.linalg.vecdot: (vectors_product, 2),
-    np.real_if_close: (as_it_is_if_real,),
+    np.real_if_close: (as_it_is_if_real,), np.fix: (truncated,),
     np.bincount: (few.counted,), np.nonzero: (places,), np.flatnonzero: (flat_places,),
     np.argwhere: (rows_of_places,), np.nan_to_num: (few.without_nan,),
     np.unravel_index: (unraveled, 2, ("C",)),

@@ -289,7 +289,7 @@ def rounded(x: object, decimals: object) -> Operand:
     kind = view.element_type.kind
     if kind != "f" or view.element_size < 4:
         integers = (kind == "i" or kind == "u") and decimals >= 0
-        return packed_copy(view) if integers and view.layout.descends() else None
+        return _copied_as_stored(view) if integers else None
     if decimals == 0:
         return _rint.make((view, None))
     factor = 10.0 ** abs(decimals)
@@ -297,6 +297,14 @@ def rounded(x: object, decimals: object) -> Operand:
     found = scale.make((view, factor, None))
     _rint.carry_out((found, found), _NO_KEYWORDS)
     return unscale.carry_out((found, factor, found), _NO_KEYWORDS)
+
+
+def _copied_as_stored(view: Mat) -> Operand:
+    """Return a copy of a small Mat that is stored by rows, or by columns, in the same order."""
+    if view.layout.descends():
+        return packed_copy(view)
+    found = packed_copy(view.T) if view.layout.is_by_columns() else None
+    return None if found is None else new_transposed(found)
 
 
 def same(x: object) -> Operand:

@@ -23,6 +23,7 @@ from ...support.types import Operand
 from .few_elements import bits_of_truth, elements_at, leaves_dtype
 
 _MOST = 1 << 12  # elements, or indices
+_MOST_BYTES = 1 << 14  # elements of a byte whose places are found at once
 _MOST_ITEMS = 64  # taken one after another, which a kernel takes sooner from some 100 on
 _SEARCHED = 1 << 17  # bytes of items, or elements added, at once
 _LARGEST = 1 << 40  # elements of an array that indices are of
@@ -39,7 +40,8 @@ def places(x: object) -> Operand:
         return None
     layout, storage = view.layout, view.storage
     mask = bits_of_truth(view.element_type)
-    if not mask or not layout.shape or not 0 < layout.size <= _MOST:
+    if not mask or not layout.shape or not 0 < layout.size <= (
+            _MOST_BYTES if view.element_size == 1 else _MOST):
         return None
     start = view.element_size * layout.displacement
     address = storage.element_address(_array.mask, _array.bit)
