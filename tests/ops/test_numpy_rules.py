@@ -220,7 +220,9 @@ FOREIGN = [lambda m: m.add(np.float32(1.5), 1), lambda m: m.maximum(np.float32(1
                lambda m, x: m.zeros_like(x), lambda m, x: m.roll(x, 1), lambda m, x: m.diff(x),
                lambda m, x: m.linalg.inv(x), lambda m, x: m.clip(x, 2, 3), lambda m, x: m.sort(x),
                lambda m, x: m.linspace(x[0], x[1], 3), lambda m, x: m.concatenate([x, x]),
-               lambda m, x: m.cumsum(x, 0), lambda m, x: m.outer(x, x)))]
+               lambda m, x: m.cumsum(x, 0), lambda m, x: m.outer(x, x),
+               lambda m, x: m.insert(x, 0, [0, 1], 0), lambda m, x: m.append(x, [[1, 2]], 0),
+               lambda m, x: m.piecewise(x, [np.asarray(x) > 2], [1, 2])))]
 
 
 class Kept(np.ndarray):

@@ -19,7 +19,7 @@ from ...errors import DTypeError, ShapeError
 from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import refuse_other_elements, ufunc_by_numpy
 from ...ops.engine.functions import OF_EVERY_UFUNC, OF_PRODUCTS, FunctionOfMatrices, Ufunc
-from ...ops.engine.operands import is_foreign, is_of_others, numpy_gives
+from ...ops.engine.operands import is_foreign, is_of_others, keeps_its_class, numpy_gives
 from ...support.types import Arguments, Function, Keywords, Operand
 from ...support.unbound import DeferredSignature, unbound
 from ..array_function import (
@@ -184,6 +184,8 @@ def _are_foreign(function: Function, args: Arguments, kwargs: Keywords) -> bool:
     names = positional_names(function)
     given = [*zip(names, args, strict=False)] if names else [("a", x) for x in args]
     operands = [(n, v) for n, v in (*given, *kwargs.items()) if n in OPERANDS or n in SEQUENCES]
+    if any(keeps_its_class(v) for _, v in operands):
+        return not any(isinstance(v, Mat) for _, v in (*given, *kwargs.items()))
     return (bool(operands)
             and all(is_foreign(v) if n in OPERANDS else is_of_others(v) for n, v in operands)
             and not any(_is_ours(v) for n, v in (*given, *kwargs.items()) if n not in _POSITIONS))
