@@ -288,6 +288,7 @@ def _reduce(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operand:
     """Compute ``ufunc.reduce`` by a reduction of `mat`, where there is one for the arguments."""
     x = inputs[0]
     leave_if(not is_mat_or_array(x) or x.ndim == 0)
+    leave_if(kwargs.get("initial", 0) is None)  # an error where there are no elements
     reduction = REDUCTIONS.get(ufunc)
     (out,) = kwargs.get("out", (None,))
     plain = kwargs.get("dtype") is None and not kwargs.keys() & {"initial", "where"}

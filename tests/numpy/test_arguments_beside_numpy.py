@@ -220,3 +220,13 @@ def test_a_copy_by_an_operator_is_stored_as_its_operand(device):
         assert y.strides == (+a).strides
         assert not mat.shares_memory(x, y)
         np.testing.assert_array_equal(y.to_numpy(), a)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", ["add", "multiply", "logical_and", "logical_or", "maximum"])
+def test_reductions_without_an_initial_value(name, device):
+    def call(m, a):
+        return getattr(np, name).reduce(a, initial=None)
+
+    each([("numpy's", call), ("mat's", lambda m, a: getattr(m, name).reduce(a, initial=None))],
+         device)
