@@ -154,6 +154,18 @@ def test_views_are_views():
             mat.nditer(x, op_flags=flags)
 
 
+@pytest.mark.parametrize("turned", [
+    lambda a: a, lambda a: a.T, lambda a: a.T * 2, lambda a: a[::-1],
+    lambda a: a.transpose(1, 0, 2), lambda a: a[:, ::2, ::-1].T + 1])
+def test_iterators_go_in_the_order_of_memory(turned):
+    a = np.arange(24.0).reshape(2, 3, 4)
+    x = turned(mat.array(a))
+    for more in ({}, {"order": "C"}, {"order": "F"}):
+        assert [float(v) for v in mat.nditer(x, **more)] == [float(v) for v in
+                                                            np.nditer(turned(a), **more)]
+    x += 1  # nothing is exported any more
+
+
 def test_iterators_write_what_is_no_mat():
     with mat.nditer([mat.arange(3.0), None], [], [["readonly"], ["writeonly", "allocate"]]) as it:
         for v, w in it:

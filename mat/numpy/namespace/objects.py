@@ -182,7 +182,16 @@ def nditer(op: ArrayLike | Sequence[ArrayLike], *args: Keyword, **kwargs: Keywor
            for x, of_x in zip(operands, flags, strict=False)):
         raise AliasError("nditer reads copies of Mats, and cannot write them; iterate over an "
                          "array: with x.facet('array') as a: mat.nditer(a, ...)")
-    return np.nditer([without_mats(x) for x in operands], *args, **kwargs)
+    return np.nditer([_copied(x) if isinstance(x, Mat) else without_mats(x) for x in operands],
+                     *args, **kwargs)
+
+
+def _copied(x: Mat) -> Array:
+    """Return a copy with axes in the order and directions of memory, in which NumPy iterates."""
+    a = np.asarray(x)
+    forward = tuple([slice(None, None, -1 if step < 0 else 1) for step in a.strides])
+    found: Array = a[forward].copy("K")[forward]
+    return found
 
 
 def fromfunction(function: Callable[..., R], shape: ShapeLike, *, dtype: DTypeLike = float,
