@@ -3,7 +3,8 @@ done.
 
 During the call each Mat is a read-only array; what the function writes goes to a buffer, which is
 copied to the Mat when the call has succeeded. Arrays in the result become Mats that share memory
-with nothing else. This module does not know what the function computes.
+with nothing else, unless they are what a Mat was presented as. This module does not know what the
+function computes.
 """
 
 from __future__ import annotations
@@ -36,9 +37,10 @@ def delegate(function: Function, args: Sequence[object] = (),
 
     Mats are replaced in lists, tuples and dicts, too. In the result, arrays and NumPy scalars of
     supported dtypes become Mats, those without axes too, also in lists, tuples (named ones as well)
-    and dicts, whose classes remain. Nothing is copied unless its memory belongs to something else.
-    Everything else is returned as it is: Python numbers, arrays of other dtypes, an array given as
-    ``out=``. NumPy warns as ``np.errstate`` says.
+    and dicts, whose classes remain; an operand that is returned is its Mat. Nothing is copied
+    unless its memory belongs to something else. Everything else is returned as it is: Python
+    numbers, arrays of other dtypes, an array given as ``out=``. NumPy warns as ``np.errstate``
+    says.
 
     Parameters
     ----------

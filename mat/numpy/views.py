@@ -50,10 +50,8 @@ class _StandIns:
         low, high = value.layout.bounds
         memory = np.empty(high - low, _BYTE)  # takes no pages, since nothing touches it
         self.mats[id(memory)] = value, memory, low
-        if not value.size:
-            return memory.reshape(value.shape)
-        return np.ndarray(value.shape, _BYTE, memory, value.displacement - low,
-                          value.element_strides)
+        first = value.displacement - low if value.size else 0
+        return np.ndarray(value.shape, _BYTE, memory, first, value.element_strides)
 
     def restore(self, found: Operand) -> Operand:
         """Return views of the Mats for views of their stand-ins, also in lists and tuples."""

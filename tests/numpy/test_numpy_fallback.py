@@ -99,10 +99,18 @@ def test_other_dtypes_stay_arrays(dtype):
 # Whose memory it is
 
 
+@pytest.mark.parametrize("function", [seen, np.real, np.asarray, np.asarray_chkfinite])
+def test_an_operand_that_is_returned_is_that_mat(function):
+    x = mat.array(np.arange(6.0).reshape(2, 3))
+    assert delegate(function, [x]) is x
+    first, second = delegate(lambda *operands: operands, [x, x[0]])
+    assert first is x
+    assert second.storage is x.storage
+
+
 @pytest.mark.parametrize("function", [
-    seen, np.transpose, np.ravel, lambda a: a[1:], lambda a: a[::-1],
-    lambda a: np.broadcast_to(a, (2, *a.shape)),
-    np.real, np.asarray, lambda a: a.view("int64"),
+    np.transpose, np.ravel, lambda a: a[1:], lambda a: a[::-1],
+    lambda a: np.broadcast_to(a, (2, *a.shape)), lambda a: a.view("int64"),
     lambda a: np.lib.stride_tricks.sliding_window_view(a, 2, 0)])
 def test_views_of_an_operand_are_copied(function):
     x = mat.array(np.arange(6.0).reshape(2, 3))
