@@ -112,7 +112,7 @@ def function_of(name: str, ours: Function, numpys: Function, *, numbers: bool) -
 
 # functions with several results, some of which have no axes
 _OF_SEVERAL = frozenset(("average", "divmod", "frexp", "linalg.lstsq", "linalg.slogdet", "modf",
-                         "unravel_index", "unstack"))
+                         "polyfit", "unravel_index", "unstack"))
 
 
 def _with_numbers(function: Function) -> Function:

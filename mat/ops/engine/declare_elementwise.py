@@ -453,10 +453,15 @@ def _bind_operators(kernel: MatOp, symbol: str, function: Function, in_place: Fu
     found = {f"__{symbol}__": operate}
     if in_place is not None:
         found |= {f"__r{symbol}__": operate_reflected, f"__i{symbol}__": operate_in_place}
-    for name, method in found.items():
+    _bind_all(found, kernel if plain else None)
+
+
+def _bind_all(methods: dict[str, Function], operation: MatOp | None) -> None:
+    """Bind operators by their names; `operation`, if given, is what they call of Mats at once."""
+    for name, method in methods.items():
         bind(name, method)
-        if plain:
-            OPERATORS[name].operation = kernel
+        if operation is not None:
+            OPERATORS[name].operation = operation
 
 
 _SEQUENCES = (list, tuple, str, bytes)
