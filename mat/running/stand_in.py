@@ -228,8 +228,8 @@ class _AtFirstUse:
 
 
 def _number(plain: Function) -> Function:
-    """Return a method with numbers for results without axes."""
-    return _described(RelayMethod(plain, Mat, Mat._as_number), plain)
+    """Return a method with numbers for results without axes, NumPy's for what it refuses."""
+    return _by_either(plain, Mat._as_number)
 
 
 def _array(plain: Function) -> Function:
@@ -239,13 +239,18 @@ def _array(plain: Function) -> Function:
 
 def _conversion(plain: Function) -> Function:
     """Return a method that gives NumPy's array where no Mat has the elements."""
+    return _by_either(plain, Mat._as_array)
+
+
+def _by_either(plain: Function, result: Function) -> Function:
+    """Return a method that calls NumPy's, of a copy, for calls that `plain` refuses."""
     name = plain.__name__
 
     def numpys(args: Arguments, kwargs: Keywords) -> Operand:
         return by_numpy(name, lambda a, *others, **named: getattr(np.array(a), name)(
             *others, **named), args, kwargs)
 
-    return _described(RelayMethod(plain, Mat, Mat._as_array, OURS, (MatError,), numpys), plain)
+    return _described(RelayMethod(plain, Mat, result, OURS, (MatError,), numpys), plain)
 
 
 def _view(plain: Function) -> Function:

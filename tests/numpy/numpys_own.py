@@ -3,7 +3,8 @@
 Each file of NumPy's installed test suite runs in a process of its own, twice: as it is, and after
 its names of `numpy` were replaced by those of `mat`. What passes with NumPy is counted, and what
 fails with `mat` is listed by the kind of its error. Arguments are names of files, such as
-``test_numeric``; ``--failures`` shows the errors, ``-k`` selects tests as in pytest.
+``test_numeric``; ``--failures`` shows the errors, ``-k`` selects tests as in pytest. With ``--run``
+a copy of the file is a program that runs under ``python -m mat run``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import functools
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -188,15 +190,33 @@ def run(path: Path, whose: str, tests: str, limit: int = 1800) -> dict[str, str]
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder) / "results.json"
         environment = {**os.environ, "NUMPYS_OWN": f"{results}|{whose}", "PYTHONPATH": str(ROOT)}
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.numpy.numpys_own", "-p",
+        start, root = ["-m", "pytest"], NUMPY
+        if whose == "run":
+            start, root, path = _as_program(path, Path(folder) / "numpy")
+        command = [sys.executable, *start, "-q", "-p", "tests.numpy.numpys_own", "-p",
                    "no:cacheprovider", "-p", "no:randomly", "--tb=short", "-c", os.devnull,
-                   f"--rootdir={NUMPY}", "-W", "ignore", "-m", "not slow",
+                   f"--rootdir={root}", "-W", "ignore", "-m", "not slow",
                    "-k", f"({LEFT_OUT}) and ({tests})", str(path)]
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True,
                               timeout=limit, check=False)
         if not results.exists():
             raise RuntimeError(f"{path}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
         return dict(map(json.loads, results.read_text().splitlines()))
+
+
+def _as_program(path: Path, root: Path) -> tuple[list[str], Path, Path]:
+    """Copy a folder of tests to one of the same name in `root`, beside a program that runs them;
+    return the arguments that run it by `mat`, `root`, and the path of the copied file.
+    """
+    folder = root / path.parent.relative_to(NUMPY)
+    shutil.copytree(path.parent, folder, ignore=shutil.ignore_patterns("__pycache__", "test_*.py"))
+    shutil.copy(path, folder)
+    (folder / "__init__.py").unlink(missing_ok=True)
+    program = folder / "program.py"
+    program.write_text("import sys\nimport pytest\n"
+                       "options = ['--import-mode=importlib', *sys.argv[1:]]\n"
+                       "sys.exit(pytest.main(options))\n", "utf-8")
+    return ["-m", "mat", "run", "--numpy-random", str(program)], root, folder / path.name
 
 
 def kind_of(message: str) -> str:
@@ -206,9 +226,9 @@ def kind_of(message: str) -> str:
                 re.sub(r"^mat\.errors\.", "", line.split(":")[0])[:40])
 
 
-def compare(path: Path, tests: str) -> tuple[int, dict[str, str]]:
+def compare(path: Path, tests: str, whose: str) -> tuple[int, dict[str, str]]:
     """Return how many tests of a file pass with NumPy, and the errors of those with `mat`."""
-    numpys, ours = run(path, "numpy", tests), run(path, "mat", tests)
+    numpys, ours = run(path, "numpy", tests), run(path, whose, tests)
     passing = [test for test, message in numpys.items() if not message]
     return len(passing), {test: ours[test] for test in passing if ours.get(test)}
 
@@ -226,12 +246,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--failures", action="store_true")
+    parser.add_argument("--run", action="store_const", const="run", default="mat")
     parser.add_argument("-k", default="Test or test")
     given = parser.parse_args()
     print("| file | pass with NumPy | of these with `mat` | | others, by kind |\n"
           "|---|---|---|---|---|")
     for path in paths(given.names):
-        count, failed = compare(path, given.k)
+        count, failed = compare(path, given.k, given.run)
         kinds = collections.Counter(map(kind_of, failed.values()))
         listed = ", ".join(f"{kind} {n}" for kind, n in kinds.most_common(8))
         share = 100 * (count - len(failed)) / max(count, 1)

@@ -154,6 +154,22 @@ def test_results_without_axes_are_numbers(name):
 
 
 @pytest.mark.host
+@pytest.mark.parametrize("name", ["sum", "mean", "std", "var", "prod", "trace"])
+@pytest.mark.parametrize("dtype", ["g", "O"])
+def test_methods_compute_in_dtypes_that_mats_cannot_have(name, dtype):
+    x = mat.arange(6.0).reshape(2, 3)
+    wanted = getattr(x.to_numpy(), name)(dtype=dtype)
+    counted = []
+    with as_in_numpy(), falling_back(counted.append):
+        found = getattr(x, name)(dtype=dtype)
+        with pytest.raises(np.exceptions.AxisError):
+            getattr(x, name)(5 if name != "trace" else 0, *(7, 8)[:2 * (name == "trace")])
+    assert type(found) is type(wanted)
+    assert found == wanted
+    assert name in counted
+
+
+@pytest.mark.host
 def test_what_is_given_as_out_is_returned():
     for m in np, np_by_mat:
         with as_in_numpy():

@@ -36,9 +36,9 @@ def _with_arrays(value: Operand) -> Operand:
 
 def __getattr__(name: str) -> Operand:
     found = getattr(np.testing, name, None)
-    if found is None or name.startswith("_"):
+    if found is None or name.startswith("__"):
         raise no_attribute(sys.modules[__name__], "module 'mat.testing'", name, __dir__())
-    if not name.startswith("_") and "assert" in name and name not in _CALLING:
+    if name.startswith("assert") and name not in _CALLING:
         found = globals()[name] = _comparison(found)
     return found
 
