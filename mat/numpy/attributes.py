@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import weakref
 from functools import cached_property
+from math import prod
 from typing import Any, ClassVar, NoReturn
 
 from ..errors import DTypeError, MatError, ShapeError
+from ..layout.shapes import as_shape
 from ..layout.strided import Layout, packed
 from ..matrix.base import MATS
 from ..matrix.exports import exported_array
@@ -190,15 +192,22 @@ _FROZEN: weakref.WeakSet[Storage] = weakref.WeakSet()  # by `set_writable`
 
 
 def set_writable(x: Mat, writable: bool) -> bool:
-    """Set whether the elements of a Mat that is no view can be written; return whether it is so."""
+    """Set whether the elements of a Mat can be written; return whether it is so: not for a view of
+    elements that other Mats see, too.
+    """
     storage = x.storage
     if writable == storage.writable:
         return True
-    if x.is_view or (writable and storage not in _FROZEN):
+    if (writable and storage not in _FROZEN) or (x.is_view and _others_see(x)):
         return False
     storage.writable, x.known_form = writable, None
     _FROZEN.add(storage)
     return True
+
+
+def _others_see(x: Mat) -> bool:
+    """Return whether there are other Mats of the storage of `x`."""
+    return any(one.storage is x.storage and one is not x for one in MATS.all())
 
 
 def _is_packed(layout: Layout) -> bool:
@@ -223,6 +232,51 @@ bind("base", property(base))
 bind("data", property(data))
 bind("ctypes", property(ctypes))
 bind("flags", property(flags))
+
+
+@method("resize")
+def resize(self: Mat, *new_shape: Operand, refcheck: bool = True) -> None:
+    """Give self another shape: its elements in row-major order, cut off or followed by zeros.
+
+    Parameters
+    ----------
+    *new_shape : int or sequence of int
+        The lengths of the axes; without them, or with None, nothing changes.
+    refcheck : bool
+        Whether it is an error if other Mats see the storage; with False they keep the old one,
+        where self gets a larger one.
+
+    Raises
+    ------
+    ShapeError
+        If self is a view, is not stored by rows, or other Mats see its storage, and its size
+        changes; ``mat.resize(x, new_shape)`` returns a new Mat.
+    ConflictError
+        If self is being accessed.
+
+    Examples
+    --------
+    >>> import mat
+    >>> x = mat.array([1, 2, 3])
+    >>> x.resize(2, 2)
+    >>> x.tolist()
+    [[1, 2], [3, 0]]
+    """
+    if not new_shape or new_shape == (None,):
+        return
+    shape = as_shape(new_shape[0] if len(new_shape) == 1 else new_shape)
+    if prod(shape) == self.size:
+        self.shape = shape
+        return
+    if self.is_view or not self.layout.contiguous or (refcheck and _others_see(self)):
+        raise ShapeError(f"{self.label()} cannot be resized to {shape}: it is a view, not stored "
+                         "by rows, or other Mats see its storage; mat.resize(x, new_shape) returns "
+                         "a new one")
+    before = self.reshape(-1).copy()
+    flat = self.adjust_(shape).reshape(-1)
+    kept = min(before.size, flat.size)
+    flat[:kept] = before[:kept]
+    flat[kept:] = 0
 
 
 # Methods of NumPy's arrays that Mats cannot have: each raises an error that names the way out
@@ -250,19 +304,6 @@ offset : int
 """
 
 
-@method("resize")
-@documented(_DOC, why="a Mat does not change its size and keep its elements", error="ShapeError",
-            parameters="""\
-*new_shape : int or sequence of int
-    The lengths of the axes.
-refcheck : bool
-    As for ``numpy.ndarray.resize``.
-""")
-def resize(self: Mat, *new_shape: Operand, refcheck: bool = True) -> NoReturn:
-    raise ShapeError(f"a Mat cannot be resized to {new_shape}: mat.resize(x, new_shape) returns a "
-                     "new one, x.adjust_(shape) makes room without keeping the elements")
-
-
 @method("getfield")
 @documented(_DOC, why="elements have no fields", error="DTypeError", parameters=_FIELD)
 def getfield(self: Mat, dtype: DTypeLike, offset: int = 0) -> NoReturn:
@@ -281,7 +322,7 @@ def setfield(self: Mat, val: Operand, dtype: DTypeLike, offset: int = 0) -> NoRe
 @method("setflags")
 def setflags(self: Mat, write: bool | None = None, align: bool | None = None,
              uic: bool | None = None) -> None:
-    """Set whether self can be written, if it is no view; check that other flags are as requested.
+    """Set whether self can be written, if it is no view of another Mat; check other flags.
 
     Parameters
     ----------

@@ -232,6 +232,10 @@ def test_a_mat_can_be_made_read_only():
     x.setflags(write=False)
     assert not view.flags.writeable
     assert x.sum() == 3
+    alone = mat.arange(6.0).reshape(2, 3).T
+    alone.setflags(write=False)
+    with pytest.raises(ValueError, match="read-only"):
+        alone[0] = 1
 
 
 def test_flags_cannot_be_set_and_print():
@@ -291,10 +295,41 @@ def test_to_files_and_pickles(tmp_path, rng):
     assert copy.deepcopy(x).storage is not x.storage
 
 
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("dtype", ["float64", "int8", "complex64", "bool"])
+@pytest.mark.parametrize("before", [(), 3, (2, 3), (0,), (2, 0)])
+@pytest.mark.parametrize("after", [(), 1, 7, (3, 2), (2, 2, 2), (0, 4), None])
+def test_resize_keeps_elements_in_order_and_adds_zeros(before, after, dtype, device):
+    a = np.arange(1, 1 + np.prod(before, dtype=int)).astype(dtype).reshape(before).copy()
+    with mat.use_device(device):
+        x = mat.array(a) * mat.ones((), dtype)  # computed there
+        for shape in (after, (2, 5), 3):
+            a.resize(shape, refcheck=False)
+            x.resize(shape)
+            assert_array_equal(x.to_numpy(), a, strict=True)
+    x.resize()
+    assert x.shape == a.shape
+
+
+def test_resize_refuses_views_and_what_others_see():
+    x = mat.arange(6.0)
+    view = x[2:]
+    for refused in (lambda: view.resize(7), lambda: x.resize(7),
+                    lambda: mat.ones((2, 3)).T.resize(5)):
+        with pytest.raises(ValueError, match=r"mat\.resize"):
+            refused()
+    x.resize(2, 3)
+    assert x.tolist() == [[0, 1, 2], [3, 4, 5]]
+    x.resize((4, 2), refcheck=False)
+    assert x.tolist() == [[0, 1], [2, 3], [4, 5], [0, 0]]
+    assert view.tolist() == [2, 3, 4, 5]
+    with x.facet("array", "input"), pytest.raises(mat.ConflictError):
+        x.resize(9, refcheck=False)
+    assert x.shape == (4, 2)
+
+
 def test_what_mats_do_not_have_names_the_way_out():
     x = mat.array(np.arange(4))
-    with pytest.raises(ShapeError, match=r"mat\.resize"):
-        x.resize(2, 2)
     with pytest.raises(DTypeError, match=r"x\.view\(dtype\)"):
         x.getfield("int8", 1)
     with pytest.raises(DTypeError, match=r"x\.real = v"):
