@@ -20,6 +20,7 @@ cdef bint _is_advanced(object index) except -1
 cdef object _there(object self, object index, str name)
 @cython.locals(chosen=Selection)
 cdef object _gather(object self, object index)
+@cython.locals(view=MatBase)
 cdef object _scatter(object self, object index, object value)
 @cython.locals(now=MatBase, layout=Layout)
 cdef object _set_part(MatBase self, object index, object value)

@@ -272,7 +272,8 @@ def _scatter(self: Mat, index: Index, value: Operand) -> None:
     if chosen is None and type(index) is tuple:
         chosen = _of_elements(self, index)
     if chosen is not None:
-        self.allowed(IO)
+        view: Any = self
+        view._direction_allowed(_io)
     if chosen is None or not chosen.set(value):
         _scatter_by_numpy(self, index, value)
 

@@ -241,11 +241,12 @@ class Selection:
     def set(self, value: Operand) -> bool:
         """Overwrite the selection with a value; return whether integers were in range."""
         view: Operand = self.view
-        if _is_plain(value, self.kernels.letter):
-            return self.overwrite(self.kernels.fill, None, value, self.size)
-        if type(value) in (bool, int, float, complex):
-            check_number(value, view.element_type, "value")
-            return self.overwrite(self.kernels.fill, None, value, self.size)
+        if type(value) is not Mat:
+            plain = _is_plain(value, self.kernels.letter)
+            if plain or type(value) in (bool, int, float, complex):
+                if not plain:
+                    check_number(value, view.element_type, "value")
+                return self.overwrite(self.kernels.fill, None, value, self.size)
         source = value if type(value) is Mat else as_source(value, view)
         if not self.kernels.before and type(source) is Mat and self.takes(
                 source, self.kernels.rest):
