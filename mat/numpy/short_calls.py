@@ -683,7 +683,7 @@ def written_shortly(function: Function, args: Arguments, kwargs: Keywords) -> bo
     """Call a function that writes its first argument in its shortest way, if it has one."""
     if _in_use or _observers:
         return False
-    if function is _copyto and len(args) == 2 and kwargs.keys() == {"where"} and masked(
+    if kwargs and function is _copyto and len(args) == 2 and kwargs.keys() == {"where"} and masked(
             (args[0], kwargs["where"], args[1])):
         return True
     shorter = None if kwargs else _writers.get(function)

@@ -10,7 +10,7 @@ from mat.ops.primitives.few_indices cimport items
 
 cdef list _in_use, _observers
 cdef Registration _foreign
-cdef object _INDICES, _BOOL
+cdef object _INDICES, _BOOL, _mat
 cdef HostBlocks _blocks
 cdef int _NOT_CALLED, _AXES
 cdef Py_ssize_t _LARGE, _MANY, _TILE
@@ -20,7 +20,7 @@ cdef class SelectionKernels:
     cdef readonly Form form
     cdef readonly Py_ssize_t count, elements, lines, worth
     cdef readonly int axis, axes
-    cdef readonly bint whole
+    cdef readonly bint whole, integral, real
     cdef readonly tuple before, rest
     cdef readonly str letter
     cdef readonly KernelCall number, check, get, put, put_one, fill

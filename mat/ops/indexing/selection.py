@@ -51,7 +51,7 @@ _MANY = 1 << 20  # bytes of items to select from, or to copy, that are worth the
 _ITEMS, _BYTES = 1 << 12, 1 << 16  # of items that integers select, which are worth a thread
 _TILE = 0 if lib is None else lib.MAT_MASK_TILE  # bytes of a mask, which are worth one
 _MOST = 1024
-_INDICES, _BOOL = np.dtype(np.int64), np.dtype(np.bool_)
+_INDICES, _BOOL, _mat = np.dtype(np.int64), np.dtype(np.bool_), Mat
 
 
 class SelectionKernels:
@@ -73,6 +73,8 @@ class SelectionKernels:
         of = form.shape, form.strides, form.itemsize, axis, axes, count
         # the letter of a dtype of which C writes numbers; else ""
         self.letter: str = form.dtype.char if is_numpys(form.dtype) else ""
+        self.integral: bool = form.dtype.kind in "iu"
+        self.real: bool = self.letter != "" and self.letter in REAL_TYPES
         self.result: Form | None = None  # of the last new Mat
         kind = "masked" if axes else "taken"
         self.number: CpuKernel = prepare_selection("mat_masked_count", *of)
@@ -152,11 +154,12 @@ def _as_array(index: list[object]) -> Array | None:
 
 def _is_plain(value: Number, letter: str) -> bool:
     """Return whether the dtype of a letter represents a number, and C writes it."""
-    if type(value) is float:
+    kind = type(value)
+    if kind is int:
+        return bool(letter) and 0 <= value < _SMALL and (letter != "?" or value < 2)
+    if kind is float:
         return letter == "d" or letter == "D"
-    if type(value) is bool:
-        return letter != ""
-    return type(value) is int and letter != "" and 0 <= value < (2 if letter == "?" else _SMALL)
+    return kind is bool and bool(letter)
 
 
 class _NothingWritten(Exception):
@@ -241,14 +244,14 @@ class Selection:
     def set(self, value: Operand) -> bool:
         """Overwrite the selection with a value; return whether integers were in range."""
         view: Operand = self.view
-        if type(value) is not Mat:
+        if type(value) is not _mat:
             plain = _is_plain(value, self.kernels.letter)
             if plain or type(value) in (bool, int, float, complex):
                 if not plain:
                     check_number(value, view.element_type, "value")
                 return self.overwrite(self.kernels.fill, None, value, self.size)
-        source = value if type(value) is Mat else as_source(value, view)
-        if not self.kernels.before and type(source) is Mat and self.takes(
+        source = value if type(value) is _mat else as_source(value, view)
+        if not self.kernels.before and type(source) is _mat and self.takes(
                 source, self.kernels.rest):
             return self.overwrite(self.kernels.put_one, source, None, self.size)
         count = self.count()
@@ -315,9 +318,9 @@ class Selection:
         kernel.set_number(0, count if self.masked else self.size)
         if not at and value is not None:
             at, size = kernel.number_address(1), self.kernels.form.itemsize
-            if self.kernels.letter in REAL_TYPES:
+            if self.kernels.real:
                 _blocks.fill_floats(at, size, 1, value)
-            elif self.kernels.form.dtype.kind in "iu":
+            elif self.kernels.integral:
                 _blocks.fill_integers(at, size, 1, value)
             else:
                 _blocks.put_number(at, self.kernels.form.dtype, value)

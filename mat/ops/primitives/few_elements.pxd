@@ -8,7 +8,7 @@ from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase, form_of_result, is_numpys
 from mat.matrix.brief_calls cimport call_briefly
 from mat.matrix.brief_copies cimport copy_rows, is_brief, none_else
-from mat.matrix.joined cimport as_packed, packed_copy
+from mat.matrix.joined cimport as_packed, new_transposed, packed_copy
 from mat.matrix.storage cimport Storage
 from mat.ops.engine.calls cimport Calls
 
@@ -67,6 +67,8 @@ cpdef object all_equal(object a, object b)
 
 @cython.locals(view=MatBase, scale=Calls, unscale=Calls)
 cpdef object rounded(object x, object decimals)
+
+cdef object _copied_as_stored(MatBase view)
 
 @cython.locals(view=MatBase)
 cpdef object same(object x)

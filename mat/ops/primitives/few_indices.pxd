@@ -13,7 +13,7 @@ from mat.ops.primitives.few_elements cimport bits_of_truth, elements_at, leaves_
 
 cdef HostBlocks _blocks
 cdef Registration _array, _foreign
-cdef object _mat, _int64, _float64, _byte, _sum_of_bytes
+cdef object _mat, _int64, _float64, _float32, _byte, _sum_of_bytes
 cdef Py_ssize_t _MOST, _MOST_BYTES, _MOST_ITEMS, _SEARCHED, _LARGEST
 
 @cython.locals(view=MatBase, layout=Layout, storage=Storage, address=uintptr_t, count=Py_ssize_t,

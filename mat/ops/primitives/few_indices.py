@@ -18,7 +18,7 @@ from ...matrix.base import form_of_result, is_numpys
 from ...matrix.brief_copies import none_else
 from ...matrix.joined import as_packed
 from ...matrix.mat import Mat
-from ...support.options import FLOAT64
+from ...support.options import FLOAT32, FLOAT64
 from ...support.types import Operand
 from .few_elements import bits_of_truth, elements_at, leaves_dtype
 
@@ -29,7 +29,7 @@ _SEARCHED = 1 << 17  # bytes of items, or elements added, at once
 _LARGEST = 1 << 40  # elements of an array that indices are of
 # with types of C
 _blocks, _array, _foreign, _mat, _int64 = BLOCKS, ARRAY, FOREIGN, Mat, np.dtype(np.int64)
-_float64 = FLOAT64
+_float64, _float32 = FLOAT64, FLOAT32
 _byte, _sum_of_bytes = np.dtype(np.uint8), np.dtype(np.uint64)
 
 
@@ -271,9 +271,10 @@ def searched(values: object, x: object) -> Operand:
 def _number_searched(values: Mat, number: object) -> Operand:
     """Return the result of `searched` for a number that the dtype represents."""
     dtype = values.element_type
-    if not leaves_dtype(number, dtype.kind) or (type(number) is float and dtype is not _float64):
+    if dtype is not _float64 and (
+            type(number) is float or not (dtype is _int64 or dtype is _byte or dtype is _float32)):
         return None
-    if not is_numpys(dtype):
+    if not leaves_dtype(number, dtype.kind):
         return None
     made: Any = form_of_result((), dtype).new(values.device_enabled, None)
     return searched(values, made) if made._fill_quickly(number) else None
