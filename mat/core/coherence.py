@@ -377,7 +377,9 @@ class Coherence:
             handles = [self.handles.get(memory)]
         else:
             runs = view._touched()
-            handles = [copy.handle for copy in tuple(spans.copies)
+            # without the lock: another thread may discard what all elements are in meanwhile
+            handles = [self.handles.get(memory) if copy.whole else copy.part
+                       for copy in tuple(spans.copies)
                        if copy.memory is memory and copy.near(runs)]
         for handle in handles:
             if handle is not None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import mat
+from mat.core.span_copy import SpanCopy
 
 pytestmark = pytest.mark.host
 ROWS, COLUMNS = 1000, 250  # 2 MB
@@ -442,3 +443,22 @@ def test_what_is_shown_is_of_parts():
         assert x[2:4].fresh == {"emulated"}
         assert x[10:12].fresh == {"host"}
     assert x[2:4].fresh == {"host"}
+
+
+def test_another_thread_discards_a_copy_of_all_elements_while_its_use_is_noted(dev, monkeypatch):
+    x = big()
+    x.sum()
+    with x[:3].facet("array") as a:
+        a[...] = 5
+    whole, = (c for c in x.storage.spans.copies if c.memory is dev.memory)
+    assert whole.whole
+    near = SpanCopy.near
+
+    def discard(copy, runs):
+        monkeypatch.undo()
+        in_thread(lambda: x.drop(dev.memory.name))
+        return near(copy, runs)
+    monkeypatch.setattr(SpanCopy, "near", discard)
+    x.storage.note_use(dev.memory, x)
+    assert dev.memory not in x.storage.handles
+    assert x[:4].to_numpy()[2:, 0].tolist() == [5, 3 * COLUMNS]
