@@ -7,10 +7,12 @@ the Mat's layout over memory that is never accessed. Where NumPy would copy, `ma
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
+from ..core.observers import ELEMENT
 from ..layout.strided import Layout
 from ..matrix.arrays import array
 from ..matrix.mat import Mat
@@ -92,13 +94,19 @@ def run_as_view(function: Function, several: bool, args: Arguments, kwargs: Keyw
         return _run_on_stand_ins(function, several, (first[0].copy(), *args[1:]), kwargs)
 
 
+def _read(value: Operand) -> Operand:
+    """Return an argument with arrays for Mats; for a Mat's elements the host waits."""
+    with value._waits(ELEMENT) if isinstance(value, Mat) else nullcontext():
+        return without_mats(value)
+
+
 def _run_on_stand_ins(function: Function, several: bool, args: Arguments,
                       kwargs: Keywords) -> Operand:
     stand_ins = _StandIns()
     count = len(args) if several else 1
-    operands = [stand_ins.replace(x) if k < count else without_mats(x) for k, x in enumerate(args)]
+    operands = [stand_ins.replace(x) if k < count else _read(x) for k, x in enumerate(args)]
     keywords = {k: stand_ins.replace(v) if not args and isinstance(v, Mat) and n == 0
-                else without_mats(v)
+                else _read(v)
                 for n, (k, v) in enumerate(kwargs.items())}
     return stand_ins.restore(function(*operands, **keywords))
 

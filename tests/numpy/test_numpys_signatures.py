@@ -260,7 +260,7 @@ def test_modules_name_what_is_close(module, name, close):
     with pytest.raises(AttributeError, match=rf"close names: .*\b{close}\b") as caught:
         getattr(holder, name)
     assert (caught.value.name, caught.value.obj) == (name, holder)
-    assert not hasattr(holder, "_private")
+    assert not hasattr(holder, "_no_such_name")
 
 
 @pytest.mark.parametrize("name", [found.name for found in pkgutil.iter_modules(mat.__path__)
