@@ -214,7 +214,7 @@ def _in_a_function() -> bool:
     return False
 
 
-_FUNCTIONS = ("mat.numpy.composites.", "mat.numpy.random", "mat.numpy.views", "mat.ops.")
+_FUNCTIONS = ("mat.numpy.composites.", "mat.numpy.random", "mat.ops.")
 _BETWEEN = ("mat.", "numpy.")
 
 

@@ -33,7 +33,7 @@ cpdef MatBase packed_copy(MatBase view)
                total=Py_ssize_t, made=MatBase)
 cpdef MatBase joined_along(object mats, object axis)
 
-@cython.locals(view=MatBase, rank=Py_ssize_t)
+@cython.locals(view=MatBase, shape=tuple, strides=tuple, found=bint)
 cpdef bint all_by_columns(list mats) except -1
 
 @cython.locals(view=MatBase, shape=tuple, total=Py_ssize_t, rank=Py_ssize_t)

@@ -10,7 +10,6 @@ from ..core.direction import INPUT, OUTPUT
 from ..core.observers import OBSERVERS
 from ..cpu.thread_pool import serving
 from ..facets import FOREIGN
-from ..layout.orders import axes_of_loop
 from ..layout.shapes import Ints
 from ..support.options import current
 from .base import form_of_result
@@ -114,16 +113,22 @@ def new_permuted(made: Mat, axes: Ints) -> Mat:
 
 
 def all_by_columns(mats: list[Any]) -> bool:
-    """Return whether NumPy stores what joins these Mats by columns, since it stores these so."""
-    layouts, rank = [], -1
+    """Return whether all Mats are stored by columns, and not by rows, too: so NumPy stores what
+    joins them. Of matrices those with one row or column do not count; stacks have no gaps.
+    """
+    found = False
     for one in mats:
         view = one
-        if rank < 0:
-            rank = len(view.layout.shape)
-        if rank < 2 or len(view.layout.shape) != rank:
-            return False
-        layouts.append(view.layout)
-    return axes_of_loop(rank, layouts) == tuple(range(rank))[::-1]
+        shape, strides = view.layout.shape, view.layout.strides
+        if len(shape) != 2:
+            if view.layout.contiguous or not view.layout.is_by_columns() or 1 in shape:
+                return False
+            found = True
+        elif shape[0] != 1 and shape[1] != 1 and strides[0] and strides[1]:
+            if abs(strides[0]) >= abs(strides[1]):
+                return False
+            found = True
+    return found
 
 
 def joined_along(mats: object, axis: object) -> Mat | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.observers import ELEMENT
+from ..core.observers import HostCall
 from ..layout.strided import Layout
 from ..matrix.arrays import array
 from ..matrix.mat import Mat
@@ -94,9 +94,9 @@ def run_as_view(function: Function, several: bool, args: Arguments, kwargs: Keyw
         return _run_on_stand_ins(function, several, (first[0].copy(), *args[1:]), kwargs)
 
 
-def _read(value: Operand) -> Operand:
-    """Return an argument with arrays for Mats; for a Mat's elements the host waits."""
-    with value._waits(ELEMENT) if isinstance(value, Mat) else nullcontext():
+def _read(value: Operand, name: str) -> Operand:
+    """Return an argument of a function with arrays for Mats, which are copied to the host."""
+    with HostCall(name) if isinstance(value, Mat) else nullcontext():
         return without_mats(value)
 
 
@@ -104,9 +104,10 @@ def _run_on_stand_ins(function: Function, several: bool, args: Arguments,
                       kwargs: Keywords) -> Operand:
     stand_ins = _StandIns()
     count = len(args) if several else 1
-    operands = [stand_ins.replace(x) if k < count else _read(x) for k, x in enumerate(args)]
+    name = function.__name__
+    operands = [stand_ins.replace(x) if k < count else _read(x, name) for k, x in enumerate(args)]
     keywords = {k: stand_ins.replace(v) if not args and isinstance(v, Mat) and n == 0
-                else _read(v)
+                else _read(v, name)
                 for n, (k, v) in enumerate(kwargs.items())}
     return stand_ins.restore(function(*operands, **keywords))
 
