@@ -9,6 +9,7 @@ from functools import cached_property
 from math import prod
 from typing import Any, ClassVar, NoReturn
 
+from ..core.direction import IO
 from ..errors import DTypeError, MatError, ShapeError
 from ..layout.shapes import as_shape
 from ..layout.strided import Layout, packed
@@ -251,6 +252,8 @@ def resize(self: Mat, *new_shape: Operand, refcheck: bool = True) -> None:
     ShapeError
         If self is a view, is not stored by rows, or other Mats see its storage, and its size
         changes; ``mat.resize(x, new_shape)`` returns a new Mat.
+    DirectionError
+        If self is read-only.
     ConflictError
         If self is being accessed.
 
@@ -272,6 +275,7 @@ def resize(self: Mat, *new_shape: Operand, refcheck: bool = True) -> None:
         raise ShapeError(f"{self.label()} cannot be resized to {shape}: it is a view, not stored "
                          "by rows, or other Mats see its storage; mat.resize(x, new_shape) returns "
                          "a new one")
+    self.allowed(IO)
     before = self.reshape(-1).copy()
     flat = self.adjust_(shape).reshape(-1)
     kept = min(before.size, flat.size)

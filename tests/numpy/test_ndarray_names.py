@@ -325,6 +325,9 @@ def test_resize_refuses_views_and_what_others_see():
     assert view.tolist() == [2, 3, 4, 5]
     with x.facet("array", "input"), pytest.raises(mat.ConflictError):
         x.resize(9, refcheck=False)
+    x.setflags(write=False)
+    with pytest.raises(ValueError, match="read-only"):
+        x.resize(9)
     assert x.shape == (4, 2)
 
 
