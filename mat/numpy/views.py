@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..core.observers import HostCall
+from ..errors import ShapeError
+from ..layout.shapes import MOST_AXES
 from ..layout.strided import Layout
 from ..matrix.arrays import array
 from ..matrix.mat import Mat
@@ -109,7 +111,14 @@ def _run_on_stand_ins(function: Function, several: bool, args: Arguments,
     keywords = {k: stand_ins.replace(v) if not args and isinstance(v, Mat) and n == 0
                 else _read(v, name)
                 for n, (k, v) in enumerate(kwargs.items())}
-    return stand_ins.restore(function(*operands, **keywords))
+    try:
+        found = function(*operands, **keywords)
+    except ValueError as error:
+        if "maximum supported dimension" not in str(error):
+            raise
+        raise ShapeError(f"a shape has at most {MOST_AXES} axes, got "
+                         f"{str(error).rpartition(' ')[2]}") from None
+    return stand_ins.restore(found)
 
 
 # Layouts that were found out once

@@ -334,7 +334,7 @@ PARTICULAR = {
     "save": (lambda x: mat.save(io.BytesIO(), None), DTypeError, "None"),
     "save to no file": (lambda x: mat.save(3, x), DTypeError, "3"),
     "load": (lambda x: mat.load(io.BytesIO(b"no file of ours")), FormatError, "no file"),
-    "load mapped": (lambda x: mat.load(io.BytesIO(), mapped=True), DTypeError, "BytesIO"),
+    "load mapped": (lambda x: mat.load(io.BytesIO(b"1"), mapped=True), DTypeError, "BytesIO"),
     "save_all": (lambda x: mat.save_all("x.pt", {"x": x}), FormatError, "x.pt"),
     "save_all of no Mats": (lambda x: mat.save_all("x.npz", {"x": A}), DTypeError, "'x'.*list"),
     "load_all": (lambda x: mat.load_all(io.BytesIO(b"no file of ours")), FormatError, "neither"),

@@ -164,10 +164,11 @@ def operands_that_do_not_fit(key, spec, name):
         yield like(value, "int32"), DTypeError, "int32"
     if spec.one_dtype and len(spec.mats()) > 1:
         yield like(value, "float32"), DTypeError, "float32"
-    if name == "out" and key not in ("sum", "prod"):
+    if name == "out" and key not in TO_BOOLS:
         yield like(value, "bool"), DTypeError, "bool" if key not in COMPARISONS else "-"
 
 
+TO_BOOLS = ("sum", "prod", "mean", "max", "min", "argmax", "argmin")  # as NumPy's reductions
 COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 
 
