@@ -58,6 +58,42 @@ def test_dtypes_as_numpys(rng, name, numpy_dtype):
     agree(getattr(mat, name)(mat.array(x)), getattr(np, name)(x))
 
 
+LONG = {"float64": (2000, 400.0), "float32": (300, 50.0)}  # and what is soon too large
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("dtype", LONG)
+@pytest.mark.parametrize("n", [1, 40, 300])
+def test_products_that_overflow_in_parts_are_those_in_turn(n, dtype, device):
+    length, large = LONG[dtype]
+    a = np.full((n * length // 10, 3), large, dtype)
+    a[7, :2] = 0
+    a[0, 1] = -1
+    with np.errstate(all="ignore"), mat.use_device(device):
+        for b in (a, a.T.copy().T, np.where(np.arange(len(a))[:, None] == 2, np.inf, a),
+                  np.where(np.arange(len(a))[:, None] == 5, np.nan, a).astype(dtype)):
+            x = mat.array(b.astype(dtype), order="K")
+            assert_array_equal(mat.prod(x, axis=0).to_numpy(), np.prod(b.astype(dtype), axis=0))
+            for k in range(3):
+                assert_array_equal(mat.prod(x[:, k]).to_numpy(), np.prod(b[:, k].astype(dtype)))
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("dtype", LONG)
+@pytest.mark.parametrize("n", [1, 2000, 30_000])
+def test_variances_of_large_numbers_are_infinite(n, dtype, device):
+    large = np.finfo(dtype).max * 0.9
+    for line in ([large, -large, 0], [large, large, large / 2], [large, -large, np.inf],
+                 [np.nan, large, -large]):
+        a = np.tile(np.array(line, dtype), n)
+        rows = np.stack([a, a[::-1], np.ones_like(a)], 1)
+        with np.errstate(all="ignore"), mat.use_device(device):
+            x, y = mat.array(a), mat.array(rows)
+            assert_array_equal(mat.var(x).to_numpy(), np.var(a))
+            assert_array_equal(mat.var(y, axis=0).to_numpy(), np.var(rows, axis=0))
+            assert_array_equal(mat.var(y.T.copy(), axis=1).to_numpy(), np.var(rows, axis=0))
+
+
 @pytest.mark.parametrize("dtype", ["int8", "int64", "float32", "float64", "complex128"])
 @pytest.mark.parametrize("name", ["sum", "prod", "mean"])
 def test_elements_are_converted_first(rng, name, dtype):

@@ -141,6 +141,14 @@ INLINE mat_run_of run_of(const mat_reduction *f, int64_t k, int64_t stop) {
     mat_run_of r; \
     for (int64_t k = (start); k < (stop) && (r = run_of(f, k, stop), 1); k += r.count)
 
+/* The first of the elements that make the k-th result, from x on. */
+INLINE int64_t first_of(const mat_reduction *f, int64_t k) {
+    mat_cursor outer;
+    int64_t columns = f->columns ? f->columns : 1, row = k / columns;
+    cursor_seek(&outer, &f->kept, f->kept.rank, row);
+    return outer.x + (f->columns ? (k - row * columns) * f->column_x : 0);
+}
+
 /* Where parts are left, if there are several of a result. */
 INLINE void *left_of(const mat_reduction *f, char *const *operands) {
     return f->chunks > 1 ? operands[2] : NULL;

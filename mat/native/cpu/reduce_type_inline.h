@@ -105,6 +105,17 @@ INLINE T N(fold)(int op, T total, const T *p, int64_t n, int64_t step) {
     return total;
 }
 
+/* The k-th product again, of one element after another: where lanes or parts of it overflow, and
+   another has a 0, they make no number. */
+static T N(in_turn)(const mat_reduction *f, char *const *operands, int64_t k) {
+    const T *x = (const T *)operands[0] + f->start_x + first_of(f, k);
+    T total = 1;
+    STRETCHES(w, f, 0, f->reduced)
+        for (int64_t i = 0; i < w.count && total == total; i++)
+            total *= x[w.x + i * w.step];
+    return total;
+}
+
 INLINE void N(fold_lines)(int op, const mat_reduction *f, char *const *operands, int64_t start,
                           int64_t stop) {
     const T *x = (const T *)operands[0] + f->start_x;
@@ -118,7 +129,7 @@ INLINE void N(fold_lines)(int op, const mat_reduction *f, char *const *operands,
         STRETCHES(w, f, p.from, p.to)
             total = N(fold)(op, total, x + kept.x + w.x, w.count, w.step);
         if (f->chunks == 1)
-            y[kept.y] = total;
+            y[kept.y] = op == PROD && total != total ? N(in_turn)(f, operands, p.outer) : total;
         else
             left[p.chunk * f->results + p.outer] = total;
         if (p.chunk == f->chunks - 1)
@@ -201,6 +212,8 @@ INLINE void N(fold_finish)(int op, const mat_reduction *f, char *const *operands
         EACH(j, r.count) total[j] = left[k + j];
         for (int64_t c = f->results; c < f->chunks * f->results; c += f->results)
             EACH(j, r.count) total[j] = N(join)(op, total[j], left[c + k + j]);
+        if (op == PROD)
+            EACH(j, r.count) if (total[j] != total[j]) total[j] = N(in_turn)(f, operands, k + j);
         EACH(j, r.count) y[r.y + j * r.apart] = total[j];
     }
 }

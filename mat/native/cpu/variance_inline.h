@@ -44,6 +44,19 @@ INLINE void N(distances)(double *sum, double *squares, T near, const T *p, int64
     }
 }
 
+/* The k-th variance: infinite where sums of finite elements are too large. */
+static double N(of_squares)(const mat_reduction *f, char *const *operands, int64_t k,
+                            double squares) {
+    if (squares == squares)
+        return moments_result(f, squares);
+    const T *x = (const T *)operands[0] + f->start_x + first_of(f, k);
+    STRETCHES(w, f, 0, f->reduced)
+        for (int64_t i = 0; i < w.count; i++)
+            if (!isfinite(x[w.x + i * w.step]))
+                return NAN;
+    return moments_result(f, HUGE_VAL);
+}
+
 INLINE void N(var_lines)(const mat_reduction *f, char *const *operands, int64_t start,
                          int64_t stop, int64_t apart) {
     const T *x = (const T *)operands[0] + f->start_x;
@@ -78,7 +91,7 @@ INLINE void N(var_lines)(const mat_reduction *f, char *const *operands, int64_t 
         if (count)
             moments_take(&m, (double)count, near, sum, squares);
         if (f->chunks == 1)
-            y[kept.y] = (T)moments_result(f, m.squares);
+            y[kept.y] = (T)N(of_squares)(f, operands, p.outer, m.squares);
         else {
             double *at = left + p.chunk * f->results + p.outer;
             int64_t plane = f->chunks * f->results;
@@ -171,7 +184,7 @@ INLINE void N(var_columns)(const mat_reduction *f, char *const *operands, int64_
                          p.width);
         if (!left)
             EACH(j, p.width) y[kept.y + (p.column + j) * f->column_y] =
-                (T)moments_result(f, squares[j]);
+                (T)N(of_squares)(f, operands, at + j, squares[j]);
     }
 }
 
@@ -209,6 +222,6 @@ INLINE void N(var_finish)(const mat_reduction *f, char *const *operands, int64_t
                 moments_join((double)from, (double)(rest < f->chunk ? rest : f->chunk), &mean, &low,
                              &squares, at[0], at[plane], at[2 * plane]);
             }
-            y[r.y + j * r.apart] = (T)moments_result(f, squares);
+            y[r.y + j * r.apart] = (T)N(of_squares)(f, operands, k + j, squares);
         }
 }
