@@ -119,13 +119,17 @@ OF_ONE_SHAPE = {
     "geem": (lambda out, x: mat.geem(2, x, out, 3, out), lambda out, x: 2 * x * out + 3 * out),
     "add_sign": (lambda out, x: mat.add_sign(2, x, 1, out), lambda out, x: 2 * np.sign(x) + out),
     "sum": (lambda out, x: mat.sum(x.expand_dims(0), 0, out=out), lambda out, x: x),
+    "concat": (lambda out, x: mat.concat([x], out=out), lambda out, x: x),
+    "concat of parts": (lambda out, x: np.concatenate([x[1:], x[:1]], out=out),
+                        lambda out, x: np.roll(x, -1, 0)),
+    "stack": (lambda out, x: np.stack([x[k, ...] for k in range(len(x))][::-1], out=out),
+              lambda out, x: x[::-1]),
     "replace_": (lambda out, x: out.replace_(x), lambda out, x: x),
     "map_into": (lambda out, x: mat.map_into(out, lambda a: a + 1, x), lambda out, x: x + 1),
 }
 # these are refused where the views share elements
 REFUSED = {
     "transpose": (lambda out, x: mat.transpose(x.T, out=out), lambda out, x: x),
-    "concat": (lambda out, x: mat.concat([x], out=out), lambda out, x: x),
     "axpy": (lambda out, x: mat.axpy(2, x, out), lambda out, x: 2 * x + out),
     "copy_": (lambda out, x: out.copy_(x), lambda out, x: x),
 }

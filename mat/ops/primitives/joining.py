@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ...core.compiled import IN_USE
+from ...core.direction import OUTPUT
 from ...core.observers import OBSERVERS
 from ...core.pending import DEFERRALS
 from ...devices.device import CPU, Device, device_of, in_use
@@ -41,7 +42,7 @@ from ...support.unbound import documented
 from ..engine.functions import check_is_mat
 from ..engine.operands import as_mat, as_mats, is_of_others, numpy_gives
 from ..engine.operation import Input, Output, op
-from ..tiles.overlap import DEVICE_AXES, check_disjoint
+from ..tiles.overlap import DEVICE_AXES, overlap
 from ..tiles.tile import Tile, is_too_large
 from .copying import converted as converted_copy
 from .elementwise import MOST_AXES_THERE, assign
@@ -245,8 +246,7 @@ ShapeError
 DTypeError
     If one is not a Mat, or the dtypes do not promote, or `out` cannot take the result.
 AliasError
-    If `out` overlaps one of them.
-
+    If elements of `out` overlap each other.
 Examples
 --------
 >>> import mat
@@ -284,6 +284,8 @@ def concat(arrays: Iterable[ArrayLike], axis: int | None = 0, out: Mat | None = 
 def _concat(parts: list[Mat], k: int, shape: Ints, out: Mat | None) -> Mat:
     """Write the Mats to a new one, or to `out`, by ways that open accesses."""
     target = _target(parts, shape, out)
+    if out is not None:  # as if all were read before
+        parts = [m.copy() if overlap(m, out) else m for m in parts]
     device = in_use() if all(m.device_enabled for m in (target, *parts)) else CPU
     if device is not CPU and target.ndim <= MOST_AXES_THERE:
         _write_parts(target, parts, k, device.overwriting)
@@ -389,7 +391,7 @@ def _target(parts: list[Mat], shape: Ints, out: Mat | None) -> Mat:
         if not np.can_cast(m.dtype, out.dtype, "same_kind"):
             raise DTypeError(f"elements of {m.dtype} do not fit into out of {out.dtype}; convert "
                              f"them with astype('{out.dtype}') first")
-    check_disjoint("concat", out, *parts)
+    out.allowed(OUTPUT)
     return out
 
 
