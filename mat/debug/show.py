@@ -141,7 +141,7 @@ def _state(x: Mat) -> str:
     if not storage.fresh and storage.spans is None:
         fill = storage.fill_value
         return ", never written: " + ("arbitrary" if fill is None else f"all {fill}")
-    return "" if storage.writable else ", read-only"
+    return "" if x.form.writable else ", read-only"
 
 
 def _memories(x: Mat) -> list[str]:

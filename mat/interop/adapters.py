@@ -50,7 +50,7 @@ class _Elements:
     def __iter__(self) -> Iterator[int]:
         self._export, a = self._mat._exported(0)
         address, _ = a.__array_interface__["data"]
-        return iter((address, not self._mat.storage.writable))
+        return iter((address, not self._mat.form.writable))
 
     def __getitem__(self, index: int) -> int:
         return tuple(self)[index]

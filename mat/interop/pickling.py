@@ -96,7 +96,7 @@ def exported_buffer(self: Mat) -> PickleBuffer:
     elements: Array = export.value.reshape(-1).view(np.uint8)
     with _known_lock:
         _known[address_of(elements)] = self.storage
-    return _buffer(array_kept_by(export, elements, self.storage.writable))
+    return _buffer(array_kept_by(export, elements, self.form.writable))
 
 
 @contextmanager

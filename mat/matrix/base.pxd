@@ -52,7 +52,7 @@ cdef Storage _closed_storage()
 cdef class MatBase(Operators):
     cdef public Layout layout
     cdef public Form known_form
-    cdef public bint device_enabled, is_view
+    cdef public bint device_enabled, is_view, read_only
     cdef public Py_ssize_t element_size
     cdef public object element_type
     cdef readonly Py_ssize_t _place
@@ -92,5 +92,6 @@ cdef class MatBase(Operators):
     @cython.locals(storage=Storage)
     cdef _locate(self)
     cdef Form _find_form(self)
-    @cython.locals(layout=Layout, like=Layout, storage=Storage, form=Form, whole=bint)
+    @cython.locals(layout=Layout, like=Layout, storage=Storage, form=Form, whole=bint,
+                   writable=bint)
     cdef Form _form_found(self)

@@ -185,7 +185,7 @@ class MatBase(Operators):
     """A layout over a storage."""
 
     __slots__ = ("_place", "device_enabled", "element_size", "element_type", "is_view",
-                 "known_form", "layout")
+                 "known_form", "layout", "read_only")
 
     def __cinit__(self) -> None:  # Cython's name; uncompiled, `Mat.__new__` calls it
         if _maker.making:
@@ -200,6 +200,7 @@ class MatBase(Operators):
             self.presented: dict[int, AccessRecord] | None = None
             self.device_enabled: bool = False
             self.is_view: bool = False
+            self.read_only: bool = False  # what self sees can be written by way of other Mats
             self._place: int = 0
 
     def _is_closed(self) -> bool:
@@ -213,7 +214,7 @@ class MatBase(Operators):
             return
         self._see(layout, storage, self._as_now())
         self.device_enabled = device_enabled
-        self.is_view = False
+        self.is_view = self.read_only = False
 
     def _set_up(self, storage: Storage, layout: Layout, form: Form | None,
                device_enabled: bool) -> None:
@@ -225,7 +226,7 @@ class MatBase(Operators):
         self.known_form = form
         self.presented = None
         self.device_enabled = device_enabled
-        self.is_view = False
+        self.is_view = self.read_only = False
         self._place = _mats.add(self)
 
     def __dealloc__(self) -> None:  # see `Coherence.__dealloc__`
@@ -254,10 +255,11 @@ class MatBase(Operators):
         if storage is _closed:
             raise not_initialised()
         whole, like = self._sees_all(), layout.like or layout
+        writable = storage.writable and not self.read_only
         form: Form | None = like.form
         if form is None or (form.dtype is not self.element_type or form.whole != whole
-                            or form.writable != storage.writable):
-            form = like.form = _form(layout, self.element_type, whole, storage.writable)
+                            or form.writable != writable):
+            form = like.form = _form(layout, self.element_type, whole, writable)
         self.known_form = form
         return form
 
@@ -287,6 +289,7 @@ class MatBase(Operators):
         view.known_form = view.presented = None
         view.device_enabled = self.device_enabled
         view.is_view = True
+        view.read_only = self.read_only
         view._place = _mats.add(view)
         return view
 
@@ -545,12 +548,12 @@ class MatBase(Operators):
         if direction is _input:
             return direction
         layout, storage = self.layout, self.storage
-        if not storage.writable:
-            raise DirectionError(f"{self.label()} is read-only: it takes direction 'input' only, "
-                                 f"got {direction.value!r}; x.copy() can be written")
-        if not layout.injective:
+        if storage.writable and not layout.injective:
             raise AliasError(f"{self.label()} has elements that overlap each other, so writing it "
                              "is ambiguous; write what it was broadcast from, or x.copy()")
+        if self.read_only or not storage.writable:
+            raise DirectionError(f"{self.label()} is read-only: it takes direction 'input' only, "
+                                 f"got {direction.value!r}; x.copy() can be written")
         return direction
 
     # What a cube asks of its views

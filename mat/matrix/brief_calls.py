@@ -163,7 +163,7 @@ def write_briefly(function: Function, args: Arguments, kwargs: Keywords) -> bool
         return False
     target: Any = args[0]
     layout, storage = target.layout, target.storage
-    if (not storage.writable or not layout.contiguous
+    if (target.read_only or not storage.writable or not layout.contiguous
             or layout.size * target.element_size > _MOST_RESULT):
         return False
     version = storage.version

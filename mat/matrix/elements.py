@@ -211,7 +211,7 @@ class Elements(MatBase):
             k, count, facet = part.displacement, part.size, _foreign
         if not storage.address:
             storage.find_address()
-        if self.layout is not layout or self.storage is not storage:
+        if self.layout is not layout or self.read_only or self.storage is not storage:
             return False
         address = storage.ready(facet.mask, facet.bit, size * count != storage.nbytes,
                                 True) if _blocks.enabled else 0
@@ -388,7 +388,7 @@ def copied_to_part(target: MatBase, layout: Layout, part: Layout, source: MatBas
         return False
     if given is storage and one.displacement == part.displacement and one.strides == part.strides:
         return True  # what x[index] += y leaves to do
-    if not none_else() or not storage.writable:
+    if not none_else() or target.read_only or not storage.writable:
         return False
     itemsize, nbytes = target.element_size, one.size * target.element_size
     rows = 1 if one.contiguous and part.contiguous else _rows_of(one, part)
@@ -429,7 +429,7 @@ def copied_from_array(target: MatBase, layout: Layout, storage: Storage, value: 
     dtype and size; return False, with nothing done, where an access has to be opened.
     """
     nbytes = layout.size * target.element_size
-    if not none_else() or not layout.contiguous or not storage.writable:
+    if not none_else() or not layout.contiguous or target.read_only or not storage.writable:
         return False
     storage.find_address()
     if target.layout is not layout or target.storage is not storage:

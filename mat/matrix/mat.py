@@ -66,7 +66,8 @@ from .storage import Storage
 
 P = TypeVar("P")
 # what implementations of facets and operations use of a Mat, and what other libraries have
-_NOT_SHOWN = {"allowed", "form", "known_form", "layout", "over", "presented", "storage", *OF_ARRAYS}
+_NOT_SHOWN = {"allowed", "form", "known_form", "layout", "over", "presented", "read_only",
+              "storage", *OF_ARRAYS}
 
 
 class FacetState(NamedTuple):

@@ -85,8 +85,8 @@ def ctypes(self: Mat) -> Any:
 class MemoryFlags:
     """NumPy's description of an array's memory: ``x.flags.c_contiguous``, ``x.flags["C"]``.
 
-    `writeable` can be set to False, for the elements and all views of them, and for these again to
-    True; the others cannot be set.
+    `writeable` can be set to False, and again to True: of a view whose elements other Mats see for
+    the view, else for the elements and all views of them. The others cannot be set.
     """
 
     __slots__ = ("_of",)
@@ -119,7 +119,7 @@ class MemoryFlags:
     @property
     def writeable(self) -> bool:
         """Whether elements can be written."""
-        return bool(self._of.storage.writable and self._of.layout.injective)
+        return self._of.form.writable and self._of.layout.injective
 
     @property
     def contiguous(self) -> bool:
@@ -193,16 +193,19 @@ _FROZEN: weakref.WeakSet[Storage] = weakref.WeakSet()  # by `set_writable`
 
 
 def set_writable(x: Mat, writable: bool) -> bool:
-    """Set whether the elements of a Mat can be written; return whether it is so: not for a view of
-    elements that other Mats see, too.
+    """Set whether the elements of a Mat can be written, or only whether a view can be, if other
+    Mats see them, too; return whether it is so.
     """
-    storage = x.storage
-    if writable == storage.writable:
-        return True
-    if (writable and storage not in _FROZEN) or (x.is_view and _others_see(x)):
+    storage, shared = x.storage, x.is_view and _others_see(x)
+    if writable and not storage.writable and (shared or storage not in _FROZEN):
         return False
-    storage.writable, x.known_form = writable, None
-    _FROZEN.add(storage)
+    x.read_only, x.known_form = not writable and shared, None
+    if writable != storage.writable and not shared:
+        storage.writable = writable
+        _FROZEN.add(storage)
+        for one in MATS.all():
+            if one.storage is storage:
+                one.known_form = None
     return True
 
 

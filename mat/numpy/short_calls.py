@@ -40,6 +40,7 @@ from ..support.plugins import plugin
 from ..support.types import Arguments, Function, Keywords, Operand
 from .registry import OF_MANY, numpy_function
 from .views import (
+    FIXED,
     NAMES,
     OF_SEVERAL,
     NoView,
@@ -187,7 +188,7 @@ class ByLayout(Way):
         if found is None:
             return None
         start, layouts = found
-        return views_of(view, layouts, view.layout.displacement - start)
+        return views_of(view, layouts, view.layout.displacement - start, self.function in FIXED)
 
     def learn(self, view: Mat, key: object, args: Arguments, kwargs: Keywords) -> Operand:
         """Return the result, and remember the layouts if it is a view."""
@@ -612,8 +613,9 @@ def copied_to(args: Arguments) -> bool:
     if type(args[1]) is not _mat:
         kind = view.element_type.kind
         return leaves_dtype(args[1], kind) and view._fill_quickly(args[1])
-    layout, storage = view.layout, view.storage
-    return storage.writable and layout.contiguous and copied_to_part(view, layout, layout, args[1])
+    layout = view.layout
+    return view.storage.writable and not view.read_only and (
+        layout.contiguous and copied_to_part(view, layout, layout, args[1]))
 
 
 def masked(args: Arguments) -> bool:
@@ -645,7 +647,7 @@ def put_in_order(args: Arguments) -> bool:
         return False
     view: Any = args[0]
     at: Any = args[1]
-    if at.element_type is not _int64 or not view.storage.writable or not (
+    if at.element_type is not _int64 or not (
             view.layout.contiguous and is_numpys(view.element_type)):
         return False
     if type(args[2]) is _mat:

@@ -30,6 +30,8 @@ NAMES = (  # of functions that return a view of their first argument
     "lib.stride_tricks.sliding_window_view")
 # of functions that return views of all their arguments
 OF_SEVERAL = ("atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays")
+# those whose views cannot be written, unless `writeable` is True
+FIXED = (np.broadcast_to, np.lib.stride_tricks.sliding_window_view)
 _BYTE = np.dtype(np.int8)
 _mat = Mat  # with types of C
 
@@ -118,7 +120,10 @@ def _run_on_stand_ins(function: Function, several: bool, args: Arguments,
             raise
         raise ShapeError(f"a shape has at most {MOST_AXES} axes, got "
                          f"{str(error).rpartition(' ')[2]}") from None
-    return stand_ins.restore(found)
+    views = stand_ins.restore(found)
+    if function in FIXED:
+        views.read_only = not kwargs.get("writeable", False)
+    return views
 
 
 # Layouts that were found out once
@@ -163,14 +168,18 @@ def layouts_of(found: Operand, storage: Storage) -> object:
     return None if None in layouts else layouts if type(found) is list else tuple(layouts)
 
 
-def views_of(view: Mat, layouts: Any, shift: int) -> Operand:
-    """Return views of the storage of `view`, with layouts moved by so many elements."""
+def views_of(view: Mat, layouts: Any, shift: int, fixed: bool) -> Operand:
+    """Return views of the storage of `view`, with layouts moved by so many elements; `fixed`: they
+    cannot be written.
+    """
     kind = type(layouts)
     if kind is list or kind is tuple:
-        found = [views_of(view, v, shift) for v in layouts]
+        found = [views_of(view, v, shift, fixed) for v in layouts]
         return found if kind is list else tuple(found)
     layout: Layout = layouts
-    return view._view_of(layout.moved_to(layout.displacement + shift))
+    one: Any = view._view_of(layout.moved_to(layout.displacement + shift))
+    one.read_only = fixed or view.read_only
+    return one
 
 
 def at_least_1d(x: object) -> Operand:

@@ -240,13 +240,10 @@ def test_a_mat_can_be_made_read_only():
 
 def test_flags_cannot_be_set_and_print():
     x = mat.zeros(2, 3)
-    with pytest.raises(MatError, match=r"x\.copy\(\)"):
-        x[0].flags.writeable = False
     with pytest.raises(MatError, match="'ALIGNED'"):
         x.flags["ALIGNED"] = False
     x.setflags(write=True, align=True, uic=False)
-    with pytest.raises(MatError, match="'write'"):
-        x[0].setflags(write=False)
+    x[0].setflags(write=False)
     fixed = np.zeros(3)
     fixed.flags.writeable = False
     with pytest.raises(MatError, match="'writeable'"):

@@ -1,5 +1,6 @@
 """Outputs that NumPy writes, and views that it returns, as Mats."""
 
+from contextlib import nullcontext
 from functools import partial
 
 import numpy as np
@@ -304,6 +305,59 @@ def test_products_by_ufuncs(dtype, rng):
             wanted = np.asarray(function(*operands))
             assert np.asarray(found).dtype == wanted.dtype
             assert_allclose(np.asarray(found), wanted, 1e-5)
+
+
+READ_ONLY = {
+    "same shape": lambda m, x: m.broadcast_to(x, x.shape),
+    "one more axis": lambda m, x: m.broadcast_to(x, (1, *x.shape)),
+    "of it": lambda m, x: m.broadcast_to(x, x.shape)[1:].T,
+    "windows": lambda m, x: m.lib.stride_tricks.sliding_window_view(x, (1, 1)),
+    "written windows": lambda m, x: m.lib.stride_tricks.sliding_window_view(
+        x, (1, 1), writeable=True),
+    "flags": lambda m, x: frozen(x[...])}
+
+
+def frozen(x):
+    x.flags.writeable = False
+    return x
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("name", READ_ONLY)
+@pytest.mark.parametrize("m", [mat, np])
+@pytest.mark.parametrize("block", [nullcontext, mat.fused])
+def test_views_are_read_only_where_numpys_are(name, m, block, device):
+    a, x = np.ones((2, 3)), mat.ones((2, 3))
+    wanted = READ_ONLY[name](np, a)
+    for found in (READ_ONLY[name](m, x) for _ in range(2)):  # the second from what is known
+        assert found.flags.writeable is wanted.flags.writeable
+        for write in (lambda v: v.__setitem__(..., 2), lambda v: v.__iadd__(1), lambda v: v.fill(4),
+                      lambda v: np.exp(v, out=v), lambda v: np.add(v, v, out=v),
+                      lambda v: v.__setitem__(..., v + 1), lambda v: np.add.at(v, (0, 0), 5),
+                      lambda v: v.__setitem__(v == 1, 3), lambda v: v.sort(),
+                      lambda v: np.putmask(v, v > 0, 1), lambda v: np.put(v, [0, 2], 7),
+                      lambda v: np.place(v, v > 0, [0, 1]), lambda v: np.copyto(v, v + 1),
+                      lambda v: np.copyto(v, True), lambda v: v.partition(0)):
+            with mat.use_device(device), block():
+                if wanted.flags.writeable:
+                    write(found)
+                else:
+                    with pytest.raises(mat.DirectionError):
+                        write(found)
+        assert x.flags.writeable
+        assert (x.sum() == 6) is not wanted.flags.writeable
+        x[...] = 1  # by way of another view
+        assert found.sum() == found.size
+
+
+def test_known_views_of_what_becomes_read_only_cannot_be_written():
+    x = mat.zeros(2, 300)
+    view = x[0]
+    view += 1
+    x.flags.writeable = False
+    with pytest.raises(mat.DirectionError):
+        view += 1
+    assert x.sum() == 300
 
 
 ORDERS = {"by rows": lambda m: m.ones((2, 3)), "by columns": lambda m: m.ones((3, 2)).T,

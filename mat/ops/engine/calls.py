@@ -156,7 +156,7 @@ class Calls(Operation):
         for k in self.others:
             if type(args[k]) is _maker.kind and args[k] is not out:
                 meets = meets or may_meet(args[k], out)
-        if not meets or not out.storage.writable or not (
+        if not meets or out.read_only or not out.storage.writable or not (
                 layout.contiguous or layout.injective):
             return False
         found = self.make((*args[:self.main], None, *args[self.main + 1:]))

@@ -29,7 +29,7 @@ def can_wait_in_place(out: Mat) -> bool:
     """Return whether a Mat, all of a file by rows, can be updated later: nobody else sees it."""
     storage: Any = out.storage
     pages = getattr(storage, "pages", None)
-    if pages is None or not storage.writable or storage.adopted is not host():
+    if pages is None or not out.form.writable or storage.adopted is not host():
         return False
     if not out.form.whole or not out.layout.contiguous:
         return False

@@ -240,7 +240,7 @@ def sorted_in_place(args: Arguments) -> bool:
         return True
     version, made = storage.version, sorted_along(view, axis)
     # if nobody has written it meanwhile
-    if made is None or not storage.writable or storage.version != version:
+    if made is None or view.read_only or not storage.writable or storage.version != version:
         return False
     return copied_to_part(view, view.layout, view.layout, made)
 
@@ -249,6 +249,8 @@ def _lines_sorted(view: Mat) -> bool:
     """Sort lines of few packed elements where they are; return False for others."""
     layout, storage = view.layout, view.storage
     if not none_else() or not storage.writable or not layout.contiguous or not layout.shape:
+        return False
+    if view.read_only:
         return False
     if not 0 < layout.size <= _FEW or not is_numpys(view.element_type):
         return False

@@ -347,8 +347,8 @@ def _rows_added(view: Mat, layout: Layout, at: Mat, one: Layout, source: Mat | N
     # no code of Python may run from here on, so that no Mat changes meanwhile
     storage, given, columns = view.storage, at.storage, layout.size // layout.shape[0]
     values, step = 0, 0
-    if view.layout is not layout or at.layout is not one or not storage.writable or (
-            given is storage):
+    if view.layout is not layout or at.layout is not one or view.read_only or (
+            not storage.writable or given is storage):
         return False
     if source is not None and part is not None:
         if source.layout is not part or source.storage is storage:
