@@ -7,10 +7,12 @@ import importlib.util
 import inspect
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import mat
 from mat.numpy.namespace import lookup
@@ -149,9 +151,6 @@ def test_views_are_views():
         mat.lib.stride_tricks.as_strided(x, (9,), (8,))
     with pytest.raises(mat.ShapeError, match="multiple of 8"):
         mat.lib.stride_tricks.as_strided(x, (2,), (3,))
-    for flags in (["readwrite"], [["writeonly"]]):
-        with pytest.raises(mat.AliasError, match="nditer"):
-            mat.nditer(x, op_flags=flags)
 
 
 @pytest.mark.parametrize("turned", [
@@ -164,6 +163,88 @@ def test_iterators_go_in_the_order_of_memory(turned):
         assert [float(v) for v in mat.nditer(x, **more)] == [float(v) for v in
                                                             np.nditer(turned(a), **more)]
     x += 1  # nothing is exported any more
+
+
+def doubled(m, x, **more):
+    with m.nditer(x, op_flags=["readwrite"], **more) as it:
+        for v in it:
+            v[...] = 2 * v + v.size
+    return [x]
+
+
+def doubled_without_block(m, x):
+    for v in m.nditer(x, op_flags=["readwrite"]):
+        v[...] = 2 * v
+    return [x]
+
+
+def doubled_while_not_finished(m, x):
+    it = m.nditer(x, [], ["readwrite"])
+    while not it.finished:
+        it[0][...] = 2 * it[0]
+        it.iternext()
+    return [x, m.array(it.finished)]
+
+
+def written_by_index(m, x):
+    y = m.zeros(x.shape)
+    with m.nditer([x, y], ["multi_index"], [["readonly"], ["writeonly"]]) as it:
+        for v, w in it:
+            w[...] = v * sum(it.multi_index)
+        assert it.operands[1] is y
+    return [x, y]
+
+
+def left_early(m, x):
+    it = m.nditer(x, op_flags=["readwrite"])
+    for v in it:
+        v[...] = -1
+        if it.iterindex == 2:
+            break
+    it.close()
+    return [x]
+
+
+def interrupted(m, x):
+    with suppress(ZeroDivisionError), m.nditer(x, op_flags=["readwrite"]) as it:
+        next(it)[...] = 7
+        raise ZeroDivisionError
+    return [x]
+
+
+def overlapping(m, x):
+    with m.nditer([x[1:], x[:-1]], ["copy_if_overlap"], [["writeonly"], ["readonly"]]) as it:
+        for v, w in it:
+            v[...] = w
+    return [x]
+
+
+ITERATIONS = {
+    "block": doubled, "no block": doubled_without_block, "finished": doubled_while_not_finished,
+    "index": written_by_index, "early": left_early, "interrupted": interrupted,
+    "overlapping": overlapping,
+    "chunks": lambda m, x: doubled(m, x, flags=["external_loop", "buffered"]),
+    "dtype": lambda m, x: doubled(m, x, flags=["buffered"], op_dtypes=["float32"],
+                                  casting="same_kind")}
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("turned", [lambda x: x, lambda x: x.T, lambda x: x[::-1, 1:]])
+@pytest.mark.parametrize("name", ITERATIONS)
+def test_iterators_write_mats(name, turned, device):
+    a, x = np.arange(12.0).reshape(3, 4), mat.arange(12.0).reshape(3, 4)
+    with mat.use_device(device):
+        x += 0  # fresh on the device only
+        found = ITERATIONS[name](mat, turned(x))
+        wanted = ITERATIONS[name](np, turned(a))
+        for f, w in zip([*found, x], [*wanted, a], strict=True):
+            assert_array_equal((f * 1).to_numpy(), w)  # also as the device sees it
+        x += 1  # nobody accesses it
+    with pytest.raises(mat.DirectionError):
+        mat.nditer(mat.broadcast_to(x, x.shape), op_flags=["readwrite"])
+    with pytest.raises(ValueError, match="no_such_flag"):
+        mat.nditer(x, ["no_such_flag"], ["readwrite"])
+    x += 1
 
 
 def test_iterators_write_what_is_no_mat():

@@ -304,13 +304,11 @@ def test_modules_are_those_of_numpy():
         np_by_mat.no_such_name  # noqa: B018
 
 
-def test_an_iterator_that_would_write_a_mat_says_the_way_out():
+def test_an_iterator_writes_a_mat():
     x = mat.arange(3.0)
     with as_in_numpy():
         assert [float(v) for v in np_by_mat.nditer(x)] == [0, 1, 2]
-        with pytest.raises(mat.AliasError, match=r"x.facet\('array'\) as a: mat.nditer\(a"):
-            np_by_mat.nditer(x, op_flags=["readwrite"])
-        with x.facet("array") as a, np_by_mat.nditer(a, op_flags=["readwrite"]) as it:
+        with np_by_mat.nditer(x, op_flags=["readwrite"]) as it:
             for v in it:
                 v[...] = 2 * v
     assert x.tolist() == [0, 2, 4]

@@ -8,13 +8,14 @@ from typing import Any, Never, TypeVar
 
 import numpy as np
 
-from ...errors import AliasError, DTypeError, ShapeError
+from ...errors import DTypeError, ShapeError
 from ...layout.shapes import Ints, as_shape
 from ...layout.strided import Layout
 from ...matrix.creation import adopted
 from ...matrix.delegate import delegate
 from ...matrix.mat import Mat
 from ...matrix.nested import without_mats
+from ...matrix.with_facets import with_facets
 from ...ops.engine.operands import as_mat
 from ...support.dtypes import as_dtype
 from ...support.types import Array, ArrayLike, DTypeLike, Entry, Index, Keyword, Operand, ShapeLike
@@ -149,14 +150,15 @@ def broadcast(*args: ArrayLike) -> np.broadcast:
 
 @unbound
 def nditer(op: ArrayLike | Sequence[ArrayLike], *args: Keyword, **kwargs: Keyword) -> np.nditer:
-    """Return ``numpy.nditer`` over copies of the operands, for reading.
+    """Return ``numpy.nditer`` over the operands: over copies of Mats, unless one is written.
 
     Parameters
     ----------
     op : Mat, array_like, or sequence of these
         Operands.
     *args, **kwargs
-        As for ``numpy.nditer``; flags that write are refused for Mats.
+        As for ``numpy.nditer``. If `op_flags` say that Mats are written, the host accesses all Mats
+        until the end of the iteration, or of its ``with`` block.
 
     Returns
     -------
@@ -165,23 +167,32 @@ def nditer(op: ArrayLike | Sequence[ArrayLike], *args: Keyword, **kwargs: Keywor
 
     Raises
     ------
-    AliasError
-        For operands that would be written: ``with x.facet("array") as a:`` gives an array for that.
+    DirectionError, AliasError
+        If a Mat would be written that is read-only, or whose elements overlap each other.
+    ConflictError
+        If an open access excludes that.
 
     Examples
     --------
     >>> import mat
     >>> [int(v) for v in mat.nditer(mat.array([[1.0, 2.0], [3.0, 4.0]]))]
     [1, 2, 3, 4]
+    >>> x = mat.array([1.0, 2.0])
+    >>> with mat.nditer(x, op_flags=["readwrite"]) as it:
+    ...     for v in it:
+    ...         v[...] = 2 * v
+    >>> x.tolist()
+    [2.0, 4.0]
     """
     operands = list(op) if isinstance(op, tuple | list) else [op]
     flags = args[1] if len(args) > 1 else kwargs.get("op_flags")
     if not isinstance(flags, list | tuple) or all(isinstance(f, str) for f in flags):
         flags = repeat(flags)  # they are for all operands
-    if any(isinstance(x, Mat) and "write" in repr(of_x)
-           for x, of_x in zip(operands, flags, strict=False)):
-        raise AliasError("nditer reads copies of Mats, and cannot write them; iterate over an "
-                         "array: with x.facet('array') as a: mat.nditer(a, ...)")
+    written = [isinstance(x, Mat) and "write" in repr(of_x)
+               for x, of_x in zip(operands, flags, strict=False)]
+    if any(written):
+        found: Any = _WritingIterator(operands, written, args, kwargs)
+        return found
     return np.nditer([_copied(x) if isinstance(x, Mat) else without_mats(x) for x in operands],
                      *args, **kwargs)
 
@@ -192,6 +203,95 @@ def _copied(x: Mat) -> Array:
     forward = tuple([slice(None, None, -1 if step < 0 else 1) for step in a.strides])
     found: Array = a[forward].copy("K")[forward]
     return found
+
+
+class _WritingIterator:
+    """NumPy's iterator over arrays of Mats, which it accesses until it is at its end or closed."""
+
+    _access: Any = None
+    _iterator: Any = None
+    _in_block: bool = False
+
+    def __init__(self, operands: list[Any], written: list[bool], args: tuple[Keyword, ...],
+                 kwargs: dict[str, Keyword]) -> None:
+        mats = [k for k, x in enumerate(operands) if isinstance(x, Mat)]
+        access = with_facets(*[(operands[k], "array", "io" if written[k] else "input")
+                               for k in mats])
+        arrays = dict(zip(mats, access.__enter__(), strict=True))
+        self._operands, self._access = operands, access
+        try:
+            self._iterator = np.nditer([arrays[k] if k in arrays else without_mats(x)
+                                        for k, x in enumerate(operands)], *args, **kwargs)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Write what is buffered, and end the access: what is written so far stays, as NumPy's."""
+        access, iterator, self._access = self._access, self._iterator, None
+        if access is not None:
+            try:
+                if iterator is not None:
+                    iterator.close()
+            finally:
+                access.__exit__(None, None, None)
+
+    __del__ = close
+
+    def __enter__(self) -> _WritingIterator:
+        self._in_block = True
+        self._iterator.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _ends(self, more: bool) -> bool:
+        if not more and not self._in_block:
+            self.close()
+        return more
+
+    def __iter__(self) -> _WritingIterator:
+        return self
+
+    def __next__(self) -> Any:
+        found = None if self._access is None else next(self._iterator, None)
+        if not self._ends(found is not None):
+            raise StopIteration
+        return found
+
+    def iternext(self) -> bool:
+        """Go on to the next element; return whether there is one."""
+        return self._access is not None and self._ends(self._iterator.iternext())
+
+    @property
+    def finished(self) -> bool:
+        """Whether the iteration is at its end."""
+        return self._access is None or self._iterator.finished
+
+    @property
+    def operands(self) -> tuple[Any, ...]:
+        """The operands, and the arrays that NumPy has made for None."""
+        return tuple(a if x is None else x for x, a in
+                     zip(self._operands, self._iterator.operands, strict=True))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._iterator, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_"):
+            object.__setattr__(self, name, value)
+        else:
+            setattr(self._iterator, name, value)
+
+    def __len__(self) -> int:
+        return len(self._iterator)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._iterator[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._iterator[index] = value
 
 
 def fromfunction(function: Callable[..., R], shape: ShapeLike, *, dtype: DTypeLike = float,
@@ -270,7 +370,9 @@ def as_strided(x: ArrayLike, shape: ShapeLike | None = None, strides: Sequence[i
     if low < 0 or high > source.max_size:
         raise ShapeError(f"shape {lengths} and strides {tuple(steps)} reach elements {low} to "
                          f"{high - 1} of a storage of {source.max_size}")
-    return source.over(layout)
+    view: Mat = source.over(layout)
+    view.read_only |= not writeable
+    return view
 
 
 class _UfuncType(type):
