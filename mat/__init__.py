@@ -51,25 +51,19 @@ from .support.settings import configure, settings
 
 globals().pop("matrix")  # the folder, which would hide a name of NumPy's
 _register_plugin("mat", __name__)  # the namespace of a Mat
-_register_plugin("cuda", f"{__name__}.cuda.device")
-_register_plugin("numpy_names", f"{__name__}.numpy.namespace.lookup")
-_register_plugin("numpy_functions", f"{__name__}.numpy.namespace.functions")
-_register_plugin("numpy_objects", f"{__name__}.numpy.namespace.objects")
-_register_plugin("dask", f"{__name__}.dask")
-_register_plugin("dask_backend", f"{__name__}.interop.dask_backend")
-_register_plugin("page_tracking", f"{__name__}.memories.page_tracking")
-_register_plugin("run", f"{__name__}.running.command")
-_register_plugin("testing", f"{__name__}.numpy.namespace.testing")
-_register_plugin("emath", f"{__name__}.numpy.namespace.emath")
-for _name in ("torch", "cupy", "jax"):
-    _register_plugin(f"facet {_name}", f"{__name__}.interop.array_libraries")
-for _name in ("blas", "extend", "fft", "lib", "linalg", "nn", "random"):
-    _register_plugin(_name, f"{__name__}.{_name}")
+_PLUGINS = {
+    "cuda": "cuda.device", "dask": "dask", "dask_backend": "interop.dask_backend",
+    "emath": "numpy.namespace.emath", "gpus": "cuda.runtime.gpu",
+    "numpy_functions": "numpy.namespace.functions", "numpy_names": "numpy.namespace.lookup",
+    "numpy_objects": "numpy.namespace.objects", "page_locking": "cuda.runtime.pinned",
+    "page_tracking": "memories.page_tracking", "run": "running.command",
+    "stride_tricks": "lib.stride_tricks", "testing": "numpy.namespace.testing",
+    **{f"facet {_name}": "interop.array_libraries" for _name in ("torch", "cupy", "jax")},
+    **{_name: _name for _name in ("blas", "extend", "fft", "lib", "linalg", "nn", "random")}}
+for _name, _module in _PLUGINS.items():
+    _register_plugin(_name, f"{__name__}.{_module}")
 for _name in ("html", "shutil", "tempfile"):
     _register_plugin(_name, _name)  # of Python, which take long to import
-_register_plugin("stride_tricks", f"{__name__}.lib.stride_tricks")
-_register_plugin("gpus", f"{__name__}.cuda.runtime.gpu")
-_register_plugin("page_locking", f"{__name__}.cuda.runtime.pinned")
 
 # Looked up at first use, as most take time to import: names and methods, by their modules
 _NAMES = {
@@ -136,14 +130,12 @@ _METHODS = {
         __invert__ __ior__ __irshift__ __ixor__ __lshift__ __mod__ __or__ __rand__ __rfloordiv__
         __rlshift__ __rmod__ __ror__ __rrshift__ __rshift__ __rxor__ __xor__"""}
 _AT_FIRST_USE = {name: module for module, names in _NAMES.items() for name in names.split()}
-for _name in ("debug", "cpu.blas_kernels", "cpu.conv", "cpu.integer_matmul",
-              "cpu.permute", "cpu.reduce",
-              "numpy.composites.selection", "numpy.composites.ufuncs",
+for _name in ("debug", "cpu.blas_kernels", "cpu.conv", "cpu.integer_matmul", "cpu.permute",
+              "cpu.reduce", "numpy.composites.selection", "numpy.composites.ufuncs",
               "ops.indexing.accumulate_at", "ops.indexing.advanced", "ops.indexing.gathering",
-              "ops.indexing.sorting", "ops.linear.blocked",
-              "ops.primitives.cut_reduce", "ops.primitives.scan", "ops.primitives.selecting",
-              "ops.tiles.cut_products", "ops.tiles.cut_sorts",
-              "ops.tiles.file_tiles", "ops.tiles.signatures",
+              "ops.indexing.sorting", "ops.linear.blocked", "ops.primitives.cut_reduce",
+              "ops.primitives.scan", "ops.primitives.selecting", "ops.tiles.cut_products",
+              "ops.tiles.cut_sorts", "ops.tiles.file_tiles", "ops.tiles.signatures",
               "ops.tiles.tiling", "support.c_compiler",
               *_NAMES, *_METHODS):
     _register_plugin(_name, f"{__name__}.{_name}")
@@ -160,41 +152,33 @@ __all__ = [
     "asanyarray", "ascontiguousarray", "asfortranarray", "from_numpy", "from_dlpack", "allclose",
     "supported_dtypes", "settings", "configure",
     # Shaping
-    "concat", "stack", "map_concat", "map_displacements", "map_into", "reshape",
-    "transpose",
+    "concat", "stack", "map_concat", "map_displacements", "map_into", "reshape", "transpose",
     # BLAS
     "blas", "asum", "nrm2", "dot", "vdot", "iamax", "scal", "axpy", "copy", "swap", "gemv", "ger",
     "gemm", "syrk", "trsm", "gemm_batched", "matmul", "multi_dot", "inv", "slogdet", "solve",
     "cholesky",
     # Element-wise, row and column, reductions
     "square", "sqrt", "log", "exp", "sin", "cos", "tan", "sinh", "cosh", "tanh", "abs", "negative",
-    "sign", "log1p",
-    "expm1", "floor", "ceil", "rint", "erf", "reciprocal", "logistic", "pow", "add", "subtract",
-    "multiply", "divide",
-    "minimum", "maximum", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal",
-    "clip", "geem", "geerv",
-    "add_sign", "sum", "mean", "prod", "max", "min", "argmax", "argmin", "scale_rows",
-    "scale_columns",
-    "quantize", "dequantize", "scaled_matmul", "convolve", "trace", "nn",
+    "sign", "log1p", "expm1", "floor", "ceil", "rint", "erf", "reciprocal", "logistic", "pow",
+    "add", "subtract", "multiply", "divide", "minimum", "maximum", "equal", "not_equal", "less",
+    "less_equal", "greater", "greater_equal", "clip", "geem", "geerv", "add_sign", "sum", "mean",
+    "prod", "max", "min", "argmax", "argmin", "scale_rows", "scale_columns", "quantize",
+    "dequantize", "scaled_matmul", "convolve", "trace", "nn",
     # Random numbers
     "Rng", "seed", "multivariate_normal",
     # Facets, memory, devices
     "use_device", "use_cuda", "set_device", "cuda_available", "prefetch", "batches", "graph",
-    "with_facets", "FacetState", "Direction", "barrier", "fused",
-    "scratch", "ones_view", "kernel", "show", "show_config", "memory_report", "trim",
-    "debug",
-    "extend",
+    "with_facets", "FacetState", "Direction", "barrier", "fused", "scratch", "ones_view", "kernel",
+    "show", "show_config", "memory_report", "trim", "debug", "extend",
     # Files
     "save", "load", "save_all", "load_all", "open_memmap",
     # Errors
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError",
     "IndexOutOfRange", "AxisError", "AliasError", "IntegerError", "IndexTypeError", "PowerError",
-    "RangeError", "StepError", "TextError",
-    "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "OutOfMemory",
-    "DiskError",
-    "FormatError", "GraphError", "KernelError", "PlanError", "UninitialisedError",
-    "SettingError", "ExchangeError", "PerformanceWarning", "__version__",
-    "__array_api_version__",
+    "RangeError", "StepError", "TextError", "ConflictError", "TornError", "LinAlgError",
+    "DeviceError", "OutOfDeviceMemory", "OutOfMemory", "DiskError", "FormatError", "GraphError",
+    "KernelError", "PlanError", "UninitialisedError", "SettingError", "ExchangeError",
+    "PerformanceWarning", "__version__", "__array_api_version__",
 ]
 array_api = _sys.modules[__name__]  # the name that version 0.1 had for these functions
 

@@ -27,26 +27,9 @@ from .trace import Trace, expect_copies, trace
 from .watching import Watch, watch
 
 __all__ = [
-    "AllocationCounter",
-    "CallRecorder",
-    "CopyCounter",
-    "CopyGuard",
-    "LibraryCall",
-    "PlannedCall",
-    "TilePlan",
-    "Trace",
-    "Watch",
-    "allow_conflicts",
-    "check_directions",
-    "count_allocations",
-    "count_copies",
-    "expect_copies",
-    "guard",
-    "list_calls",
-    "nvtx_ranges",
-    "plan",
-    "trace",
-    "watch",
+    "AllocationCounter", "CallRecorder", "CopyCounter", "CopyGuard", "LibraryCall", "PlannedCall",
+    "TilePlan", "Trace", "Watch", "allow_conflicts", "check_directions", "count_allocations",
+    "count_copies", "expect_copies", "guard", "list_calls", "nvtx_ranges", "plan", "trace", "watch",
 ]
 
 

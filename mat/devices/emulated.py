@@ -110,7 +110,7 @@ class EmulatedMemory(Pooled):
 
     def fit(self, handle: EmulatedBlock, nbytes: int) -> bool:
         if handle.nbytes != nbytes:
-            if self.device.has_queued:
+            if self.device.queue:
                 return False  # what is queued may still use all of it
             handle.fit(nbytes)
         return True
@@ -302,7 +302,7 @@ class Emulated(PooledDevice):
         self.delayed = False
         self.launches: int = 0
         self.transfers: dict[str, int] = dict.fromkeys(("h2d", "d2h", "d2d"), 0)
-        self._queue: deque[Callable[[], object]] = deque()
+        self.queue: deque[Callable[[], object]] = deque()  # delayed work
         # those that are poisoned before any work but a copy to all of it
         self._unwritten: list[ref[EmulatedBlock]] = []
         self.failing: dict[str, int] = {}
@@ -320,16 +320,11 @@ class Emulated(PooledDevice):
         with self._lock:
             self._poison()
             if self.delayed:
-                self._queue.append(work)
+                self.queue.append(work)
             else:
-                if self._queue:
+                if self.queue:
                     self._do_queued()
                 work()
-
-    @property
-    def has_queued(self) -> bool:
-        """True if work is delayed."""
-        return bool(self._queue)
 
     def renew(self, block: EmulatedBlock) -> None:
         """Poison a block that is used again, before any work but a copy to all of it."""
@@ -365,14 +360,14 @@ class Emulated(PooledDevice):
     def _do_queued(self) -> None:
         work = None
         try:
-            while self._queue:
-                work = self._queue.popleft()
+            while self.queue:
+                work = self.queue.popleft()
                 work()
         except Exception:
             raise
         except BaseException:
             if work is not None:
-                self._queue.appendleft(work)
+                self.queue.appendleft(work)
             raise
 
     def launch(self, function: Function, *values: object) -> None:
@@ -392,7 +387,8 @@ class Emulated(PooledDevice):
             For arrays of another device or of freed memory, and if bytes beside a block were
             overwritten.
         """
-        self._compute(function, values, _new_array, False)
+        self._compute(function, values,  # arrays that the user may keep, or change the form of
+                      lambda x: over(protected_view(x.elements(), x.writable), x.layout), False)
 
     def _compute(self, function: Function, values: tuple[object, ...],
                  opened: Callable[[EmulatedArray], Presented], returns: bool) -> Presented:
@@ -453,11 +449,6 @@ class Emulated(PooledDevice):
 
     def finish(self) -> None:
         self.synchronize()
-
-
-def _new_array(x: EmulatedArray) -> Array:
-    """Return an array that the user may keep, or change the form of."""
-    return over(protected_view(x.elements(), x.writable), x.layout)
 
 
 class EmulatedFacet(PooledFacet):

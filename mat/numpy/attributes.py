@@ -95,8 +95,9 @@ class MemoryFlags:
     _LETTERS: ClassVar = {
         "C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned",
         "X": "writebackifcopy", "CONTIGUOUS": "c_contiguous", "FORTRAN": "f_contiguous"}
-    _NAMES: ClassVar = ("c_contiguous", "f_contiguous", "owndata", "writeable", "aligned",
-                        "writebackifcopy")
+    _BITS: ClassVar = {  # those that NumPy prints, with their bits in its C interface
+        "c_contiguous": 1, "f_contiguous": 2, "owndata": 4, "writeable": 0x400, "aligned": 0x100,
+        "writebackifcopy": 0x2000}
 
     def __init__(self, x: Mat) -> None:
         object.__setattr__(self, "_of", x)
@@ -156,13 +157,11 @@ class MemoryFlags:
     @property
     def num(self) -> int:
         """The flags as the bits that NumPy's C interface has."""
-        bits = {"c_contiguous": 1, "f_contiguous": 2, "owndata": 4, "aligned": 0x100,
-                "writeable": 0x400, "writebackifcopy": 0x2000}
-        return sum(bit for name, bit in bits.items() if getattr(self, name))
+        return sum(bit for name, bit in self._BITS.items() if getattr(self, name))
 
     def __getitem__(self, name: str) -> bool:
         own = self._LETTERS.get(name, name.lower() if isinstance(name, str) else name)
-        if own not in (*self._NAMES, "fnc", "forc", "behaved", "carray", "farray"):
+        if own not in (*self._BITS, "fnc", "forc", "behaved", "carray", "farray"):
             raise KeyError(f"no flag is called {name!r}; x.flags prints them")
         return bool(getattr(self, own))
 
@@ -184,9 +183,7 @@ class MemoryFlags:
     __hash__: None  # type: ignore[assignment]  # since it has __eq__
 
     def __repr__(self) -> str:
-        return "\n".join(f"  {name.upper()} : {getattr(self, name)}"
-                         for name in ("c_contiguous", "f_contiguous", "owndata", "writeable",
-                                      "aligned", "writebackifcopy"))
+        return "\n".join(f"  {name.upper()} : {getattr(self, name)}" for name in self._BITS)
 
 
 _FROZEN: weakref.WeakSet[Storage] = weakref.WeakSet()  # by `set_writable`

@@ -118,22 +118,17 @@ class Draws:
 
     # By the kernels of `mat`
 
-    def _drawn(self, draw: Function, size: ShapeLike | None, dtype: DTypeLike = None,
-              out: Mat | None = None) -> Operand:
-        """Return ``draw(x)`` of a new Mat or of `out`; a Python number without `size`."""
+    def _drawn(self, name: str, size: ShapeLike | None, dtype: DTypeLike = None,
+               out: Mat | None = None) -> Operand:
+        """Return a new Mat or `out` with "uniform" or "normal" numbers; a Python number without
+        `size`.
+        """
         kind = _real_dtype(dtype)
-        if out is not None:
-            return draw(_checked(out, size, kind if dtype is not None else None))
-        x = Mat(() if size is None else as_shape(size), kind, fill=None)
-        return draw(x).item() if size is None else draw(x)
-
-    def _uniformly(self, size: ShapeLike | None, dtype: DTypeLike = None,
-                  out: Mat | None = None) -> Operand:
-        return self._drawn(lambda x: x.uniform_(rng=self.stream), size, dtype, out)
-
-    def _normally(self, size: ShapeLike | None, dtype: DTypeLike = None,
-                 out: Mat | None = None) -> Operand:
-        return self._drawn(lambda x: x.normal_(rng=self.stream), size, dtype, out)
+        x = (Mat(() if size is None else as_shape(size), kind, fill=None) if out is None
+             else _checked(out, size, kind if dtype is not None else None))
+        draw = x.uniform_ if name == "uniform" else x.normal_
+        found = draw(rng=self.stream)
+        return found.item() if size is None and out is None else found
 
     @drawn
     def uniform(self, low: Operand = 0.0, high: Operand = 1.0,
@@ -151,13 +146,12 @@ class Draws:
         offset, other = _parameter(first), _parameter(second)
         self._check(name, offset, other)
         factor = other - offset if name == "uniform" else other
-        draw = self._uniformly if name == "uniform" else self._normally
         if isinstance(offset, float) and isinstance(factor, float):
-            return draw(size) * factor + offset
+            return self._drawn(name, size) * factor + offset
         shape = np.broadcast_shapes(np.shape(offset), np.shape(factor))
         if size is not None and np.broadcast_shapes(shape, as_shape(size)) != as_shape(size):
             raise ShapeError(f"{name}: parameters of shape {shape} do not broadcast to {size}")
-        return draw(shape if size is None else size) * factor + offset
+        return self._drawn(name, shape if size is None else size) * factor + offset
 
     def _check(self, name: str, *parameters: Operand) -> None:
         """Raise NumPy's error for parameters that the distribution does not have."""
@@ -254,12 +248,12 @@ class Generator(Draws, _NumpysOwn):  # type: ignore[misc]  # it is of no type fo
     @drawn
     def random(self, size: ShapeLike | None = None, dtype: DTypeLike = None,
                out: Mat | None = None) -> Operand:
-        return self._uniformly(size, dtype, out)
+        return self._drawn("uniform", size, dtype, out)
 
     @drawn
     def standard_normal(self, size: ShapeLike | None = None, dtype: DTypeLike = None,
                         out: Mat | None = None) -> Operand:
-        return self._normally(size, dtype, out)
+        return self._drawn("normal", size, dtype, out)
 
     def shuffle(self, x: Operand, axis: int = 0) -> None:
         """Shuffle the parts of `x` along an axis, in place.
@@ -443,21 +437,21 @@ class RandomState(Draws, _NumpysOlder):  # type: ignore[misc]  # it is of no typ
 
     @drawn
     def rand(self, *shape: int) -> Operand:
-        return self._uniformly(shape or None)
+        return self._drawn("uniform", shape or None)
 
     @drawn
     def randn(self, *shape: int) -> Operand:
-        return self._normally(shape or None)
+        return self._drawn("normal", shape or None)
 
     @drawn
     def random_sample(self, size: ShapeLike | None = None) -> Operand:
-        return self._uniformly(size)
+        return self._drawn("uniform", size)
 
     random = random_sample
 
     @drawn
     def standard_normal(self, size: ShapeLike | None = None) -> Operand:
-        return self._normally(size)
+        return self._drawn("normal", size)
 
     def shuffle(self, x: Operand) -> None:
         """Shuffle the parts of `x` along its first axis, in place.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from contextlib import suppress
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ import numpy as np
 from ..core.compiled import IN_USE, give_vectorcall
 from ..core.observers import OBSERVERS
 from ..layout.attributes import begin_as_nothing
-from ..layout.shapes import Ints
 from ..matrix.base import is_numpys
 from ..matrix.brief_calls import NOT_BRIEF, call_briefly, write_briefly
 from ..matrix.called_methods import MatMethod
@@ -153,7 +153,7 @@ class Along(Way):
 
 
 class Of(Way):
-    """By a function of so many arguments."""
+    """By a function of so many arguments, of which the first is a Mat."""
 
     def __init__(self, function: Function, count: int = 1, in_blocks: bool = False) -> None:
         self.function: Function = function
@@ -161,7 +161,9 @@ class Of(Way):
         self.in_blocks = in_blocks
 
     def call(self, args: Arguments, kwargs: Keywords) -> Operand:
-        return None if kwargs or len(args) != self.count else self.function(*args)
+        if kwargs or len(args) != self.count or type(args[0]) is not _mat:
+            return None
+        return self.function(*args)
 
 
 class ByLayout(Way):
@@ -314,66 +316,12 @@ def rows_of_places(x: object) -> Operand:
     return None if found is None else stacked(found, 1)
 
 
-def shape_of(x: object) -> Ints | None:
-    """Return the shape of a Mat."""
-    if type(x) is not _mat:
-        return None
-    view: Any = x
-    return view._seen().shape
-
-
-def rank_of(x: object) -> int | None:
-    """Return the number of axes of a Mat."""
-    shape = shape_of(x)
-    return None if shape is None else len(shape)
-
-
-def size_of(x: object) -> int | None:
-    """Return the number of elements of a Mat."""
-    if type(x) is not _mat:
-        return None
-    view: Any = x
-    return view._seen().size
-
-
 def real_parts(x: object) -> Operand:
     """Return a view of the real parts of a Mat, of real numbers those."""
     if type(x) is not _mat:
         return None
     view: Any = x
     return view.real if view.element_type.kind == "c" else view._view_of(view._seen())
-
-
-def imaginary_parts(x: object) -> Operand:
-    """Return a view of the imaginary parts of a Mat, or zeros."""
-    if type(x) is not _mat:
-        return None
-    view: Any = x
-    return view.imag
-
-
-def has_complex_dtype(x: object) -> bool | None:
-    """Return whether the elements of a Mat are complex."""
-    if shape_of(x) is None:
-        return None
-    view: Any = x
-    return view.element_type.kind == "c"
-
-
-def has_real_dtype(x: object) -> bool | None:
-    """Return whether the elements of a Mat are not complex."""
-    found = has_complex_dtype(x)
-    return None if found is None else not found
-
-
-def as_it_is_if_real(x: object) -> Operand:
-    """Return a Mat itself whose elements are not complex."""
-    return x if has_real_dtype(x) else None
-
-
-def truncated(x: object) -> Operand:
-    """Return the elements of a Mat rounded towards 0."""
-    return _trunc.make((x, None)) if type(x) is _mat else None
 
 
 class ResultType(Way):
@@ -439,21 +387,16 @@ def vector_product(a: Operand, b: Operand) -> Mat | None:
 
 def ranked_product(a: Operand, b: Operand, ranks: tuple[int, int]) -> Mat | None:
     """Return ``conj(a) @ b`` of Mats with so many axes; None for others, and complex matrices."""
-    if (rank_of(a), rank_of(b)) != ranks:
+    if type(a) is not _mat or type(b) is not _mat:
         return None
     one: Any = a
     other: Any = b
-    if one.layout.shape[-1] != other.layout.shape[0] or not (
+    if (one.ndim, other.ndim) != ranks or one.layout.shape[-1] != other.layout.shape[0] or not (
             is_numpys(one.element_type) and is_numpys(other.element_type)):
         return None
     if one.element_type.kind == "c" and ranks[0] == 1:
         return vector_product(a, b) if ranks[1] == 1 else None
     return matrix_product(a, b)
-
-
-def vectors_product(a: Operand, b: Operand) -> Mat | None:
-    """Return NumPy's ``linalg.vecdot(a, b)`` of vectors, else None."""
-    return ranked_product(a, b, (1, 1))
 
 
 def matrix_product(a: Operand, b: Operand) -> Mat | None:
@@ -469,7 +412,7 @@ def matrix_product(a: Operand, b: Operand) -> Mat | None:
 
 def inner_product(a: Operand, b: Operand) -> Mat | None:
     """Return the products of rows of Mats that are vectors or matrices, NumPy's ``inner(a, b)``."""
-    if type(a) is not _mat or type(b) is not _mat:
+    if type(b) is not _mat:
         return None
     one: Any = a
     other: Any = b
@@ -477,12 +420,6 @@ def inner_product(a: Operand, b: Operand) -> Mat | None:
     if not one.layout.shape or not 0 < len(shape) < 3 or one.layout.shape[-1] != shape[-1]:
         return None
     return product().make((a, b if len(shape) == 1 else other.T, None))
-
-
-def viewed_by_einsum(subscripts: object, x: object) -> Mat | None:
-    """Return NumPy's ``einsum(subscripts, x)`` if that is a view of a Mat, else None."""
-    found: Mat | None = plugin("numpy.composites.products").viewed(subscripts, x)
-    return found
 
 
 def product_by_einsum(subscripts: object, a: object, b: object) -> Mat | None:
@@ -507,7 +444,7 @@ def product_by_einsum(subscripts: object, a: object, b: object) -> Mat | None:
 
 def contracted(a: Operand, b: Operand, axes: Operand) -> Mat | None:
     """Return NumPy's ``tensordot(a, b, 1)`` if that is ``a @ b`` of Mats, else None."""
-    if type(axes) is not int or axes != 1 or type(a) is not _mat or type(b) is not _mat:
+    if type(axes) is not int or axes != 1 or type(b) is not _mat:
         return None
     one: Any = a
     other: Any = b
@@ -537,9 +474,10 @@ WAYS: dict[object, Way] = {
     np.concatenate: Along(joined, 0, True), np.stack: Along(stacked, 0, True),
     np.sort: Along(sorted_along, -1), np.ravel: Of(raveled),
     **{f: ByLayout(f) for name in (*NAMES, *OF_SEVERAL) if (f := numpy_function(name)) is not None},
-    np.shape: Of(shape_of), np.ndim: Of(rank_of), np.size: Of(size_of),
-    np.iscomplexobj: Of(has_complex_dtype), np.isrealobj: Of(has_real_dtype),
-    np.real: Of(real_parts), np.imag: Of(imaginary_parts),
+    np.shape: Of(attrgetter("shape")), np.ndim: Of(attrgetter("ndim")),
+    np.size: Of(attrgetter("size")), np.real: Of(real_parts), np.imag: Of(attrgetter("imag")),
+    np.iscomplexobj: Of(lambda x: x.dtype.kind == "c"),
+    np.isrealobj: Of(lambda x: x.dtype.kind != "c"),
     np.clip: Of(few.clipped, 3, True), np.result_type: ResultType(),
     np.diag: OrNumPy(few.of_diagonal, ByLayout(np.diag)),
     np.linalg.norm: Of(length), np.ptp: Along(few.extent, None), np.tensordot: Of(contracted, 3),
@@ -556,8 +494,10 @@ _MOST_VIEWS = 256  # of each function
 # what is shorter than a call of NumPy, by its function: of how many arguments, and what those after
 # them may be
 _SHORTER: dict[object, tuple[Any, ...]] = {
-    np.einsum: (product_by_einsum, 3), np.linalg.vecdot: (vectors_product, 2),
-    np.real_if_close: (as_it_is_if_real,), np.fix: (truncated,),
+    np.einsum: (product_by_einsum, 3),
+    np.linalg.vecdot: (lambda a, b: ranked_product(a, b, (1, 1)), 2),
+    np.real_if_close: (lambda x: x if type(x) is _mat and x.dtype.kind != "c" else None,),
+    np.fix: (lambda x: _trunc.make((x, None)) if type(x) is _mat else None,),
     np.bincount: (few.counted,), np.nonzero: (places,), np.flatnonzero: (flat_places,),
     np.argwhere: (rows_of_places,), np.nan_to_num: (few.without_nan,),
     np.unravel_index: (unraveled, 2, ("C",)),
@@ -586,7 +526,8 @@ def leave_to_numpy(usual: Callable[[Function], int]) -> None:
     for function, (shorter, *facts) in _ALONG.items():
         WAYS[function] = AlongOrNumPy(shorter, ByNumPy(function, usual), *facts)
     WAYS[np.where] = OrNumPy(places, WAYS[np.where])
-    WAYS[np.einsum] = OrNumPy(viewed_by_einsum, WAYS[np.einsum], 2)
+    WAYS[np.einsum] = OrNumPy(lambda subscripts, x: plugin("numpy.composites.products").viewed(
+        subscripts, x), WAYS[np.einsum], 2)
 
 
 def called_shortly(function: Function, args: Arguments, kwargs: Keywords) -> Operand:

@@ -155,11 +155,12 @@ _OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"
 @contextmanager
 def as_in_numpy() -> Iterator[None]:
     """Give Mats NumPy's ways in this block."""
-    changes: dict[str, Any] = {"__repr__": _repr, "__str__": _str, "__format__": _format}
-    changes |= {name: _AtFirstUse(name, _number) for name in _NUMBERS}
-    changes |= {"astype": _AtFirstUse("astype", _conversion), "view": _AtFirstUse("view", _view)}
-    changes |= {name: _AtFirstUse(name, _array) for name in _COPIES}
-    changes[_ASSIGNMENT] = _AtFirstUse(_ASSIGNMENT, _assignment)
+    makers: dict[str, Function] = {
+        **dict.fromkeys(_NUMBERS, partial(_by_either, Mat._as_number)),
+        **dict.fromkeys(_COPIES, _array), "view": _view, _ASSIGNMENT: _assignment,
+        "astype": partial(_by_either, Mat._as_array)}
+    changes: dict[str, Any] = {name: _AtFirstUse(name, make) for name, make in makers.items()}
+    changes |= _SHOWN
     before = {name: vars(Mat)[name] for name in changes if name in vars(Mat)}
     for name, change in changes.items():
         setattr(Mat, name, change)
@@ -197,22 +198,17 @@ def _shown(self: Mat) -> Any:
     return a if a is None or self.is_view else a[()]  # results without axes as NumPy's scalars
 
 
-_plain_repr, _plain_format = Mat.__repr__, Mat.__format__
+def _as_shown(show: Callable[[Any], str], plain: Function) -> Function:
+    """Return a method that shows elements as NumPy does, or by `plain` where that cannot be."""
+    def method(self: Mat, *spec: str) -> str:
+        a = None if any(spec) else _shown(self)
+        return plain(self, *spec) if a is None else show(a)
+
+    return method
 
 
-def _repr(self: Mat) -> str:
-    a = _shown(self)
-    return _plain_repr(self) if a is None else repr(a)
-
-
-def _str(self: Mat) -> str:
-    a = _shown(self)
-    return _plain_repr(self) if a is None else str(a)
-
-
-def _format(self: Mat, spec: str) -> str:
-    a = None if spec else _shown(self)
-    return _plain_format(self, spec) if a is None else format(a)
+_SHOWN = {"__repr__": _as_shown(repr, Mat.__repr__), "__str__": _as_shown(str, Mat.__repr__),
+          "__format__": _as_shown(format, Mat.__format__)}
 
 
 class _AtFirstUse:
@@ -227,23 +223,15 @@ class _AtFirstUse:
         return changed.__get__(instance, owner)
 
 
-def _number(plain: Function) -> Function:
-    """Return a method with numbers for results without axes, NumPy's for what it refuses."""
-    return _by_either(plain, Mat._as_number)
-
-
 def _array(plain: Function) -> Function:
     """Return a method with arrays for results without axes, which can be written, not numbers."""
     return _described(RelayMethod(plain, Mat, Mat._as_array), plain)
 
 
-def _conversion(plain: Function) -> Function:
-    """Return a method that gives NumPy's array where no Mat has the elements."""
-    return _by_either(plain, Mat._as_array)
-
-
-def _by_either(plain: Function, result: Function) -> Function:
-    """Return a method that calls NumPy's, of a copy, for calls that `plain` refuses."""
+def _by_either(result: Function, plain: Function) -> Function:
+    """Return a method that calls NumPy's, of a copy, for calls that `plain` refuses; `result` makes
+    numbers or arrays of results without axes.
+    """
     name = plain.__name__
 
     def numpys(args: Arguments, kwargs: Keywords) -> Operand:
@@ -255,7 +243,7 @@ def _by_either(plain: Function, result: Function) -> Function:
 
 def _view(plain: Function) -> Function:
     """Return the method `view`, for which the class of all arrays changes nothing."""
-    converted = _conversion(plain)
+    converted = _by_either(Mat._as_array, plain)
 
     def view(self: Mat, *args: Operand, **kwargs: Operand) -> Operand:
         kind: Any = kwargs.get("type")

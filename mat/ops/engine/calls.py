@@ -30,7 +30,8 @@ _in_use, _observers, _reduced = IN_USE, OBSERVERS, REDUCED
 _cpu, _clock, _device_in_use = CPU, CLOCK, in_use
 _maker = MAKER  # objects of its class are Mats, all others are numbers
 _deferrals = DEFERRALS
-_rules: list[Deferral] = []  # the only one
+RULES: list[Deferral] = []  # the only one, once there may be blocks
+_rules = RULES  # with a type of C
 _NO_KEYWORDS: Keywords = {}
 _negative = object()  # token of a negative integer
 # types of numbers whose values matter to no check, and of integers, with tokens of negative ones
@@ -60,11 +61,6 @@ class Deferral:
                  out: MatBase) -> bool:
         """Fast path: make the new Mat `out` pending by the plan at `node`; False for `take`."""
         raise NotImplementedError
-
-
-def defer_by(rule: Deferral) -> None:
-    """Set the rule, once there may be blocks."""
-    _rules.append(rule)
 
 
 class PlanNode:

@@ -24,7 +24,7 @@ from ...support.dtypes import EXACT, STORED
 from ...support.native import compiled
 from ...support.open_blocks import Body, Nested, enter, leave, remove, still_open
 from ...support.types import Arguments
-from ..engine.calls import Deferral, defer_by
+from ..engine.calls import RULES, Deferral
 from ..engine.operation import NO_KEYWORDS, Op
 from ..engine.plan import Plan
 from ..engine.planning import choose
@@ -191,7 +191,7 @@ def block_now() -> Statements | None:
     return None if block is None else block.statements
 
 
-defer_by(ByBlocks())
+RULES.append(ByBlocks())
 
 
 def defer_elements(operation: Any, device: Device, args: Arguments, out: Mat,

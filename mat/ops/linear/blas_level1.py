@@ -334,12 +334,9 @@ def copy(x: Input, y: Output, *, n: int | None = None, incx: int = 1, incy: int 
 on_vectors(copy)
 
 
-def _only_moves(x: Mat, y: Mat) -> bool:
-    """Return whether elements stay where they are in the shape, and nothing overlaps."""
-    return x.layout.shape == y.layout.shape and x.storage is not y.storage
-
-
-@copy.prepare("foreign", dtypes=compiled(BLAS), when=_only_moves)
+# where elements stay where they are in the shape, and nothing overlaps
+@copy.prepare("foreign", dtypes=compiled(BLAS), when=lambda x, y: (
+    x.layout.shape == y.layout.shape and x.storage is not y.storage))
 def copy_in_blocks(cpu: Engine, x: Mat, y: Mat, n: int | None = None, incx: int = 1,
                    incy: int = 1) -> Function:
     """Return the kernel for layouts that are no vectors, such as that of a transpose."""

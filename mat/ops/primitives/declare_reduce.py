@@ -246,11 +246,7 @@ class Reduction:
     def implementation(self) -> Function:
         """Return the function of arrays: ``implementation(x, out, axis, keepdims)``."""
         function = self.function
-
-        def reduce_by_numpy(x: Array, out: Array, axis: AxisLike, keepdims: bool) -> object:
-            return function(x, axis=axis, keepdims=keepdims, out=out)
-
-        return reduce_by_numpy
+        return lambda x, out, axis, keepdims: function(x, axis=axis, keepdims=keepdims, out=out)
 
     def result_dtype(self, dtype: DType) -> DType:
         """Return the dtype of the result for elements of `dtype`."""

@@ -124,10 +124,7 @@ def _square_or_root(x: Operand, p: Operand) -> tuple[Op, Mat] | None:
 
 def _with_out_by_name(rule: np.ufunc) -> Function:
     """Return `rule` as a function of three operands, since NumPy deprecates calling it so."""
-    def call_with_out_by_name(x: Array, y: Array, out: Array) -> object:
-        return rule(x, y, out=out)
-
-    return call_with_out_by_name
+    return lambda x, y, out: rule(x, y, out=out)
 
 
 add = binary("add", np.add, "[3. 6.]", "``x + y``, element by element", operator="add")
