@@ -376,8 +376,7 @@ class _NotApart:
 
     def __getattr__(self, name: str) -> Any:
         alone = _apart.get(threading.get_ident())
-        notified = (self.observer not in _apart.values() if alone is None
-                    else self.observer is alone)
+        notified = self.observer not in _apart.values() if alone is None else self.observer is alone
         return getattr(self.observer if notified else _NOBODY, name)
 
 

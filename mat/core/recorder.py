@@ -180,6 +180,5 @@ def covers(one: Any, other: Any) -> bool:
 def refuse_if_recorded(what: str, way: str = READ, *, while_captured: bool = False) -> None:
     """Raise `GraphError` if this thread calls what `mat.graph` records, or captures."""
     recorder = RECORDERS.get(get_ident())
-    if (recorder is not None and (recorder.captures or not while_captured)
-            and not recorder._leaving):
+    if recorder is not None and (recorder.captures or not while_captured) and not recorder._leaving:
         raise recorder.error(what, way)

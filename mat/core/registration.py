@@ -8,8 +8,7 @@ class Registration:
 
     __slots__ = ("bit", "chooses", "mask", "of_device", "of_storage", "reading", "writing")
 
-    def register(self, k: int, mask: int, of_device: bool, chooses: bool,
-                 of_storage: bool) -> None:
+    def register(self, k: int, mask: int, of_device: bool, chooses: bool, of_storage: bool) -> None:
         """Be the facet number `k`, of the memory with the bit `mask`."""
         self.bit: int = 1 << k
         self.mask: int = mask

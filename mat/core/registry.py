@@ -236,8 +236,7 @@ class Memory:
         """
         return False
 
-    def read_runs(self, cube: CubeLike, handle: Handle, host: Handle,
-                  runs: Runs) -> bool:
+    def read_runs(self, cube: CubeLike, handle: Handle, host: Handle, runs: Runs) -> bool:
         """Copy runs of elements to the same positions of `host` and return True. Optional.
 
         A memory that has this method and `write_runs` has copies of parts: `allocate`, `free` and
@@ -248,8 +247,7 @@ class Memory:
         """
         return False
 
-    def write_runs(self, cube: CubeLike, handle: Handle, host: Handle,
-                   runs: Runs) -> bool:
+    def write_runs(self, cube: CubeLike, handle: Handle, host: Handle, runs: Runs) -> bool:
         """Copy runs of elements from the same positions of `host` and return True. Optional.
 
         See `read_runs`.

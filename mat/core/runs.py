@@ -119,8 +119,7 @@ class Runs:
         if start <= edges[0] and edges[-1] <= stop:
             return self
         low, high = bisect_right(edges, start), bisect_left(edges, stop)
-        return Runs(_chain([start] if low & 1 else [], edges[low:high],
-                           [stop] if high & 1 else []))
+        return Runs(_chain([start] if low & 1 else [], edges[low:high], [stop] if high & 1 else []))
 
     def _with(self, start: int, stop: int) -> Runs:
         edges = self.edges

@@ -24,8 +24,7 @@ class SpanCopy:
 
     part: Handle | None = None  # the handle of a part; here, as an interrupt may end `__init__`
 
-    def __init__(self, cube: WholeCube, memory: Memory, start: int, stop: int,
-                 whole: bool) -> None:
+    def __init__(self, cube: WholeCube, memory: Memory, start: int, stop: int, whole: bool) -> None:
         self.of_cube = ref(cube)
         self.memory: Memory = memory
         self.start: int = start

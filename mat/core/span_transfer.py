@@ -131,8 +131,7 @@ def read_runs(cube: WholeCube, copy: SpanCopy, target: Handle, runs: Runs) -> No
         return
     with wait(COPY, cube, memory), _UsedCopy(cube.spans, copy):
         if memory.has_spans:
-            memory.read_runs(copy.counted, copy.handle, copy.part_of(target),
-                             copy.positions(runs))
+            memory.read_runs(copy.counted, copy.handle, copy.part_of(target), copy.positions(runs))
         elif runs == run(0, cube.units):
             memory.copy_out(cube, copy.handle, target)
         else:

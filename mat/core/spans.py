@@ -163,8 +163,7 @@ class Spans:
                     and other.facet.memory is facet.memory)
             promised = (mine and not permitted and other.direction is INPUT
                         and self.promises(cube, other, view, runs))
-            if (mine and not promised and found in (None, other.used)
-                    and other.used.has(low, high)):
+            if mine and not promised and found in (None, other.used) and other.used.has(low, high):
                 found = other.used
                 continue
             other.narrow()

@@ -226,8 +226,7 @@ def is_long(letter: str, n: int, *steps: int) -> bool:
     return n >= LONG and letter in PRECISION and all(step == 1 for step in steps)
 
 
-def long_vectors(verb: str, letter: str, n: int, vectors: int,
-                 otherwise: Function) -> Function:
+def long_vectors(verb: str, letter: str, n: int, vectors: int, otherwise: Function) -> Function:
     """Prepare ``verb`` of so many such vectors, `otherwise` for results that the kernel lacks."""
     if verb in SUMS:
         return VectorSum(verb, PRECISION[letter], n, otherwise)

@@ -321,8 +321,7 @@ def _grain(total: int, rows: int, least: int) -> int:
     return max(1, least * rows // max(total, 1))
 
 
-def prepare_convolve(axes: Windows, x: Presented, w: Presented,
-                     y: Presented) -> CpuKernel:
+def prepare_convolve(axes: Windows, x: Presented, w: Presented, y: Presented) -> CpuKernel:
     """Prepare ``y += convolve(x, w)`` as a kernel of ``(x, w, y)``."""
     job = WindowLoop(_rows(axes, x.element_strides, w.element_strides, y.element_strides))
     return _windowed([job], tuple(r.axis.n for r in job.rows), y.size * w.size, y)
@@ -358,8 +357,7 @@ class WorkMemory:
         self.address: int = int(ffi.cast("uintptr_t", self.memory))
 
 
-def prepare_to_w(axes: Windows, x: Presented, yd: Presented,
-                 wd: Presented) -> Function:
+def prepare_to_w(axes: Windows, x: Presented, yd: Presented, wd: Presented) -> Function:
     """Prepare the derivative by w, added to wd, in pieces that the sizes alone decide."""
     taps = wd.shape
     rows = _rows(axes, x.element_strides, packed_strides(taps), yd.element_strides)

@@ -140,8 +140,7 @@ def _written(out: Operand, layout: Layout | None, shape: Ints, letter: str) -> O
 
 def converts(source: DType, target: DType) -> bool:
     """Return whether there is a compiled conversion from one dtype to another."""
-    return (source.char in BY_CHAR and target.char in BY_CHAR
-            and bool(_conversion(source, target)))
+    return source.char in BY_CHAR and target.char in BY_CHAR and bool(_conversion(source, target))
 
 
 def _conversion(source: DType, target: DType) -> CData:

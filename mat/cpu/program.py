@@ -446,8 +446,7 @@ def loop_of(steps: Sequence[LightStep], at: range, number: int, live: Collection
     """Return loop `number` for the steps at those places; slots in `live` are read afterwards."""
     built = LoopBuilder(steps)
     built.settle_types()
-    kept = [x for x in built.operands.values()
-            if x.read is not None or x.like.slot in live]
+    kept = [x for x in built.operands.values() if x.read is not None or x.like.slot in live]
     kept.sort(key=lambda x: x.like.slot in built.streamed and x.read is None)
     return ComposedLoop(source_of(built, kept, number, live), frame_of(built, kept),
                         [x.like.slot for x in kept], at)

@@ -319,8 +319,7 @@ class CudaDevice(PooledDevice):
     def make_stream_wait(self, stream: int | None) -> None:
         self.gpu.make_stream_wait(stream)
 
-    def capture(self, rooms: list[int],
-                old: Launches | None) -> AbstractContextManager[Captured]:
+    def capture(self, rooms: list[int], old: Launches | None) -> AbstractContextManager[Captured]:
         return capture(self.gpu, rooms, old)
 
     def tidy_up(self) -> None:

@@ -495,8 +495,7 @@ class DirectionCheck(WithLock, Observer):
         """Return the fault of an access that reads, with the line that wrote if that was noted."""
         record = watched.record
         pages = pages_of(watched.storage.handles.get(HOST)) if record.facet.memory is HOST else None
-        if (pages is None or watched.loose or record.direction is not INPUT
-                or watched.is_export):
+        if pages is None or watched.loose or record.direction is not INPUT or watched.is_export:
             return fault
         touched = pages.touched
         readers = {access.thread for access in tuple(watched.storage.accesses)}
@@ -566,8 +565,7 @@ class DirectionCheck(WithLock, Observer):
 def _refusal(watched: WatchedAccess, pages: Pages) -> str:
     """Return the fault of a block whose system call was refused since it wrote protected pages."""
     error = sys.exception()
-    if (isinstance(error, OSError) and error.errno == errno.EFAULT
-            and pages.allowed == READ_ONLY):
+    if isinstance(error, OSError) and error.errno == errno.EFAULT and pages.allowed == READ_ONLY:
         return (f"{watched.description} had the system write what it promised to only read, which "
                 f"the system refused: {error}")
     return ""

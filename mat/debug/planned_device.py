@@ -93,8 +93,7 @@ class PlannedMemory(Pooled):
     def copy_out(self, cube: CubeLike, handle: Handle, host: Array) -> None:
         _clear(host)
 
-    def read_part(self, cube: CubeLike, handle: Handle, host: Array, start: int,
-                  stop: int) -> bool:
+    def read_part(self, cube: CubeLike, handle: Handle, host: Array, start: int, stop: int) -> bool:
         _clear(host[start:stop])
         return True
 
@@ -127,8 +126,7 @@ class Away(Memory):
         if host.nbytes <= LARGE:  # else it is untouched
             host.view(np.uint8).fill(0)
 
-    def read_part(self, cube: CubeLike, handle: Handle, host: Array, start: int,
-                  stop: int) -> bool:
+    def read_part(self, cube: CubeLike, handle: Handle, host: Array, start: int, stop: int) -> bool:
         host[start:stop].view(np.uint8).fill(0)
         return True
 

@@ -149,8 +149,7 @@ class Relocation:
     def move_export(self, record: ExportRecord) -> None:
         """Move the Mat of an export, its only access, into pages of its own and export these."""
         storage = storage_of(record)
-        if (record.facet.memory is HOST and pages_of(record.handle) is None
-                and movable(storage)):
+        if record.facet.memory is HOST and pages_of(record.handle) is None and movable(storage):
             record.handle = _move(storage)
             view = view_of(record)
             record.value = record.facet.present(view, view._presentable(record.handle), False)

@@ -349,8 +349,7 @@ def names_for(method: str) -> list[str]:
     """Return the possible values of the string argument of a method."""
     if method == "facet":
         return listed_facets()
-    return (["cpu", *kinds()] if method.endswith("device")
-            else [m.name for m in listed_memories()])
+    return ["cpu", *kinds()] if method.endswith("device") else [m.name for m in listed_memories()]
 
 
 def complete(text: str) -> list[str]:

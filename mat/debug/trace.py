@@ -509,6 +509,5 @@ def expect_copies(*, h2d: int | None = None, d2h: int | None = None, packs: int 
     ...     mat.blas.dot(x, x) > 0
     True
     """
-    wanted = {"h2d": h2d, "d2h": d2h, "packs": packs, "fallbacks": fallbacks,
-              "waits": waits}
+    wanted = {"h2d": h2d, "d2h": d2h, "packs": packs, "fallbacks": fallbacks, "waits": waits}
     return _ExpectedCopies(wanted)

@@ -180,8 +180,7 @@ class EmulatedMemory(Pooled):
         self.device.enqueue(write)
         return True
 
-    def read_runs(self, cube: CubeLike, handle: EmulatedBlock, host: Array,
-                  runs: Runs) -> bool:
+    def read_runs(self, cube: CubeLike, handle: EmulatedBlock, host: Array, runs: Runs) -> bool:
         self.device.check(handle)
         self.device.fail_if_requested("d2h", DeviceError)
         self.device.synchronize()

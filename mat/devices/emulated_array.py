@@ -91,8 +91,7 @@ class EmulatedArray:
     __slots__ = ("address", "array", "device", "dtype", "foreign", "handle", "layout", "shape",
                  "size", "strides", "writable")
 
-    def __init__(self, handle: EmulatedBlock, layout: Layout, dtype: DType,
-                 writable: bool) -> None:
+    def __init__(self, handle: EmulatedBlock, layout: Layout, dtype: DType, writable: bool) -> None:
         self.handle: EmulatedBlock = handle
         self.device: PooledDevice = handle.device
         self.layout: Layout = layout

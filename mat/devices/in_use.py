@@ -148,8 +148,7 @@ class Device:
             raise DeviceError(f"the device of facet {self.facet.name!r} is not in use: with "
                               f"mat.use_device({self.name!r}): ...")
 
-    def capture(self, rooms: list[int],
-                old: Launches | None) -> AbstractContextManager[Captured]:
+    def capture(self, rooms: list[int], old: Launches | None) -> AbstractContextManager[Captured]:
         """Return a block that records this thread's launches instead of executing them.
 
         Only devices that `captures` says so of have it.

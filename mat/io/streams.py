@@ -196,8 +196,7 @@ class Source:
         """Read `n` bytes into a new array, which grows as they come if `left` is not known."""
         self.require(n, "its elements")
         byte = np.dtype(np.uint8)
-        found: Bytes = (empty(n, byte) if self.left is not None
-                        else np.empty(min(n, FIRST), byte))
+        found: Bytes = empty(n, byte) if self.left is not None else np.empty(min(n, FIRST), byte)
         at = 0
         while True:
             self.fill(found[at:])
@@ -276,8 +275,7 @@ def reading(file: File | Stream) -> Iterator[Source]:
     else:
         stream: Stream = file
         size = size_on_disk(stream)
-        yield Source(stream, title(stream), None if size is None
-                     else max(0, size - stream.tell()))
+        yield Source(stream, title(stream), None if size is None else max(0, size - stream.tell()))
 
 
 def size_on_disk(file: Stream) -> int | None:

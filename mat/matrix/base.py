@@ -628,8 +628,7 @@ class MatBase(Operators):
         """The transposed view: all axes in reverse order."""
         return self._view_of(self.layout.transposed())
 
-    def reshape(self, *shape: ShapeLike, order: str | None = "C",
-                copy: bool | None = None) -> Self:
+    def reshape(self, *shape: ShapeLike, order: str | None = "C", copy: bool | None = None) -> Self:
         """Return the same elements in another shape of the same size.
 
         Parameters

@@ -344,8 +344,7 @@ def seeing(storage: Storage, layout: Layout, facet: Facet, *, writable: bool) ->
     return mat
 
 
-flat_array: Callable[[Array], Array | None] = (
-    (lambda _: None) if core is None else core.flat_array)
+flat_array: Callable[[Array], Array | None] = (lambda _: None) if core is None else core.flat_array
 _flat_array = flat_array
 
 

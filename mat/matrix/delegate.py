@@ -166,8 +166,7 @@ class _Writing(Reading):
              presented: dict[int, Array]) -> Operand:
         self.arrays.extend([*presented.values(), *self.buffers.values()])
         outs, operands = presented | self.buffers, self.buffers | presented
-        keywords = {k: _with_arrays(v, outs if k == "out" else operands)
-                    for k, v in kwargs.items()}
+        keywords = {k: _with_arrays(v, outs if k == "out" else operands) for k, v in kwargs.items()}
         return self.with_mats(function(*(_with_arrays(v, operands) for v in args), **keywords))
 
     def mat_of(self, value: Array) -> Operand:

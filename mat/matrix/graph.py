@@ -308,8 +308,7 @@ class Graph(Generic[R]):
             compute_pending()
         return result
 
-    def _repeat(self, device: Device, key: tuple[Any, ...], kind: _Kind,
-                mats: Sequence[Mat]) -> R:
+    def _repeat(self, device: Device, key: tuple[Any, ...], kind: _Kind, mats: Sequence[Mat]) -> R:
         """Access all Mats that the function uses, and repeat its launches, recorded at first; or
         run it, if that costs less.
         """

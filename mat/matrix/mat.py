@@ -429,8 +429,7 @@ class Mat(Exports, Methods):
             with self._waits("iteration"), self.facet("array", "input"):
                 pass
         own = type(self).__getitem__ is Elements.__getitem__  # not that of a derived class
-        return (RowIterator(self, len(self)) if own
-                else map(self.__getitem__, range(len(self))))
+        return RowIterator(self, len(self)) if own else map(self.__getitem__, range(len(self)))
 
     # Its text: nothing is accessed, copied between memories or marked
 

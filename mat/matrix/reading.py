@@ -216,8 +216,7 @@ def _is_alone(a: Array) -> bool:
         return False
     if a.base is None:
         return True
-    return (type(a.base) is _ndarray and a.base.base is None
-            and _getrefcount(a.base) <= _ALONE)
+    return type(a.base) is _ndarray and a.base.base is None and _getrefcount(a.base) <= _ALONE
 
 
 def rebuilt(like: Operand, items: list[Operand]) -> Operand:

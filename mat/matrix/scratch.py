@@ -63,8 +63,7 @@ class ScratchStorage(Storage):
 
     __slots__ = ("buffer", "part", "where")
 
-    def __init__(self, size: int, dtype: DType, buffer: Array | None,
-                 where: SourceLine) -> None:
+    def __init__(self, size: int, dtype: DType, buffer: Array | None, where: SourceLine) -> None:
         if buffer is None:
             super().__init__(size, dtype, None)
         else:  # reused memory does not count as an allocation

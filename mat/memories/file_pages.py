@@ -188,8 +188,7 @@ def map_temporary(number: int, title: str) -> SpillPages:
     return pages
 
 
-def _registered(kind: type[FilePages], number: int, title: str,
-                way: dict[str, int]) -> Any:
+def _registered(kind: type[FilePages], number: int, title: str, way: dict[str, int]) -> Any:
     """Return the pages of an open file, mapped in a way that `mmap.mmap` has."""
     try:
         pages: Any = kind(number, 0, **way)
@@ -216,8 +215,7 @@ def _way(mode: str) -> dict[str, int]:
     """Return the arguments of `mmap.mmap` for a mode."""
     if mode == "c" and _NO_RESERVE:  # the system must not refuse files larger than its memory
         return {"flags": mmap.MAP_PRIVATE | _NO_RESERVE, "prot": mmap.PROT_READ | mmap.PROT_WRITE}
-    return {"access": {"r": mmap.ACCESS_READ, "r+": mmap.ACCESS_WRITE,
-                       "c": mmap.ACCESS_COPY}[mode]}
+    return {"access": {"r": mmap.ACCESS_READ, "r+": mmap.ACCESS_WRITE, "c": mmap.ACCESS_COPY}[mode]}
 
 
 def pages_of(handle: object) -> FilePages | None:

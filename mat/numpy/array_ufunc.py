@@ -250,8 +250,7 @@ def call_ufunc(args: Arguments, kwargs: Keywords | None) -> Operand:
 
 
 # NumPy's protocol fixes the signature
-def _shown(self: Mat, ufunc: np.ufunc, method: str, *inputs: Operand,
-           **kwargs: Operand) -> Operand:
+def _shown(self: Mat, ufunc: np.ufunc, method: str, *inputs: Operand, **kwargs: Operand) -> Operand:
     """Call a ufunc that has a Mat among its operands, its outputs or in ``where``."""
 
 
@@ -280,8 +279,7 @@ def _by_rules(ufunc: np.ufunc, method: str, inputs: Arguments, kwargs: Keywords)
 
 def _is_real(inputs: Arguments) -> bool:
     """Return whether the only operand is a Mat of real numbers."""
-    return (len(inputs) == 1 and isinstance(inputs[0], Mat)
-            and inputs[0].dtype.char in REAL_TYPES)
+    return len(inputs) == 1 and isinstance(inputs[0], Mat) and inputs[0].dtype.char in REAL_TYPES
 
 
 def _reduce(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operand:

@@ -255,8 +255,7 @@ def choose(self: Mat, *choices: Operand, out: Mat | None = None, mode: str = "ra
     return _np.choose(self, several, out=out, mode=mode)
 
 
-def compress(self: Mat, condition: Operand, axis: int | None = None,
-             out: Mat | None = None) -> Mat:
+def compress(self: Mat, condition: Operand, axis: int | None = None, out: Mat | None = None) -> Mat:
     """Return the slices along an axis where `condition` is true.
 
     Parameters

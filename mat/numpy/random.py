@@ -140,8 +140,7 @@ class Draws:
                size: ShapeLike | None = None) -> Operand:
         return self._moved("normal", loc, scale, size)
 
-    def _moved(self, name: str, first: Operand, second: Operand,
-               size: ShapeLike | None) -> Operand:
+    def _moved(self, name: str, first: Operand, second: Operand, size: ShapeLike | None) -> Operand:
         """Return numbers of the standard distribution, scaled and moved."""
         offset, other = _parameter(first), _parameter(second)
         self._check(name, offset, other)

@@ -262,8 +262,7 @@ class AlongOrNumPy(OrNumPy):
     def call(self, args: Arguments, kwargs: Keywords) -> Operand:
         found = None
         if len(args) == self.count and (not kwargs or len(kwargs) == 1):
-            found = self.function(*args,
-                                  kwargs.get(self.name, _not_brief) if kwargs else self.axis)
+            found = self.function(*args, kwargs.get(self.name, _not_brief) if kwargs else self.axis)
         elif len(args) == self.count + 1 and not kwargs and not self.named:
             found = self.function(*args)
         return self.other.call(args, kwargs) if found is None else found

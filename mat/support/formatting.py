@@ -77,7 +77,6 @@ def html_table(title: str, cells: Iterable[tuple[str, ...]], *, headed: bool = T
     rows, escape = [], plugin("html").escape
     for k, row in enumerate(cells):
         tag = "th" if headed and not k else "td"
-        inside = "".join(f'<{tag} style="text-align:left">{escape(cell)}</{tag}>'
-                         for cell in row)
+        inside = "".join(f'<{tag} style="text-align:left">{escape(cell)}</{tag}>' for cell in row)
         rows.append(f"<tr>{inside}</tr>")
     return f"<table><caption>{escape(title)}</caption>{''.join(rows)}</table>"

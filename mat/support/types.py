@@ -88,8 +88,7 @@ ArrayLike: TypeAlias = (Leaf | Sequence[Leaf] | Sequence[Sequence[Leaf]]
                         | Sequence[Sequence[Sequence[Leaf]]]
                         | Sequence[Sequence[Sequence[Sequence[Leaf]]]])
 ArraySource: TypeAlias = ArrayLike | SupportsBuffer
-AxisIndex: TypeAlias = (SupportsIndex | slice | EllipsisType | ArrayObject
-                        | Sequence[int] | None)
+AxisIndex: TypeAlias = SupportsIndex | slice | EllipsisType | ArrayObject | Sequence[int] | None
 IndexLike: TypeAlias = AxisIndex | tuple[AxisIndex, ...]  # what may stand in brackets
 
 # Names of what is built in; what others register is given as the object that was registered

@@ -224,8 +224,7 @@ def strided_loop(shape: Ints, strides: Sequence[Ints], group: int, ways: Sequenc
     return StridedLoop(way, items, frame)
 
 
-def _can_step(way: str, inner: int, steps: Sequence[int], axes: Sequence[Ints],
-              group: int) -> bool:
+def _can_step(way: str, inner: int, steps: Sequence[int], axes: Sequence[Ints], group: int) -> bool:
     """Return whether `way` can step through these axes."""
     adjacent = all(s in (0, 1) for s in steps)  # what is written is not 0, but for a single element
     if way == "flat":

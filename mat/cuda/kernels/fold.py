@@ -180,8 +180,7 @@ def _row_program(k: int, one: RowProgram, places: ProgramPlaces) -> tuple[
     found = strided_loop(shape, strides, 1, ("steps", "long"))
     group = 16 // max(x.itemsize for x in mats)
     packed = _is_packed(shape, strides, group) and shape[-1] % group == 0
-    lines = composed(one.program, places, is_heavy(one.program, len(mats)),
-                     name=f"mat_composed{k}")
+    lines = composed(one.program, places, is_heavy(one.program, len(mats)), name=f"mat_composed{k}")
     call = (f"MAT_RUN_ONE({k}, {_counter(found)})" if shape[-1] == 1 else
             f"MAT_RUN_ROW({k}, {group if packed else 1}, {_counter(found)})")
     return lines, call, (*found.frame, 0), len(mats)

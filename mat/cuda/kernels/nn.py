@@ -181,8 +181,7 @@ def _near(rows: Sequence[StridedWindow], dtype: DType) -> bool:
     return all(abs(stride) * dtype.itemsize < 1 << 31 for r in rows[:2] for stride in r.strides)
 
 
-def prepare_convolve(axes: Windows, x: Presented, w: Presented,
-                     y: Presented) -> CudaKernel:
+def prepare_convolve(axes: Windows, x: Presented, w: Presented, y: Presented) -> CudaKernel:
     """Prepare ``y += convolve(x, w)`` as a kernel of ``(x, w, y)``."""
     rows = _rows(axes, 2, x.element_strides, w.element_strides, y.element_strides)
     return _convolution(rows, 0, y, w.size > 0)
@@ -201,8 +200,7 @@ def _convolution(rows: Sequence[StridedWindow], base: int, y: Presented, work: b
     return _kernel(name, y.dtype, Loop(rows, tiling, units, base), work=work and y.size > 0)
 
 
-def prepare_to_x(axes: Windows, yd: Presented, w: Presented,
-                 xd: Presented) -> CudaKernel:
+def prepare_to_x(axes: Windows, yd: Presented, w: Presented, xd: Presented) -> CudaKernel:
     """Prepare the derivative by x: with dense windows, a convolution of yd with reversed taps."""
     rows = _rows(axes, 2, yd.element_strides, w.element_strides, xd.element_strides)
     work = w.size > 0 and yd.size > 0
@@ -216,8 +214,7 @@ def prepare_to_x(axes: Windows, yd: Presented, w: Presented,
     return _convolution(reverse, sum((a.k - 1) * s[1] for a, s in rows), xd, work)
 
 
-def prepare_to_w(axes: Windows, x: Presented, yd: Presented,
-                 wd: Presented) -> CudaKernel:
+def prepare_to_w(axes: Windows, x: Presented, yd: Presented, wd: Presented) -> CudaKernel:
     """Prepare the derivative by w, added to wd, as a kernel of ``(x, yd, wd)``.
 
     Pieces of the points are summed up each by itself, and then added in a fixed order. The pieces

@@ -78,8 +78,7 @@ class PlannedReduction(NamedTuple):
     def kernel_of(self, program: Program, name: str, more: Sequence[int] = ()) -> CudaKernel:
         """Return the kernels with names that begin so, of a program; the frame has `more`."""
         frame = [*self.frame, *more]
-        second = (in_blocks(program, f"{name}_finish", frame, self.finish) if self.finish
-                  else None)
+        second = in_blocks(program, f"{name}_finish", frame, self.finish) if self.finish else None
         return CudaKernel(program, f"{name}_{self.kernel}", frame, self.grid, (self.block, 1, 1),
                           room=self.room, then=second)
 

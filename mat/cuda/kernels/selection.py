@@ -66,8 +66,7 @@ def programs() -> Iterator[Program]:
 # Gathers and scatters
 
 
-def prepare_gather(x: Operand, at: Operand, out: Operand, place: int,
-                   chosen: Ints) -> CudaKernel:
+def prepare_gather(x: Operand, at: Operand, out: Operand, place: int, chosen: Ints) -> CudaKernel:
     """Return the kernel that copies the items of `x` at the positions `at` to `out`; these count
     the items of the axes `chosen` by rows, and their axes are at `place` of those of `out`.
     """
@@ -88,8 +87,7 @@ def prepare_gather_along(x: Operand, at: Operand, out: Operand, axis: int) -> Cu
     to_x = tuple(0 if k == axis or x.layout.shape[k] == 1 else s for k, s in enumerate(strides))
     to_at = at.layout.broadcast_to(shape).strides
     found = _loop(shape, to_x, to_at, out.layout.strides)
-    return _kernel(f"gather_{out.itemsize}", found,
-                   (*found.frame, 0, *_chosen_axes(x, (axis,))))
+    return _kernel(f"gather_{out.itemsize}", found, (*found.frame, 0, *_chosen_axes(x, (axis,))))
 
 
 def prepare_scatter(at: Operand, source: Operand, x: Operand, place: int, chosen: Ints,

@@ -58,8 +58,7 @@ def suffix_of(x: Operand) -> str:
     return "u8" if found == "b1" else found
 
 
-def prepare_sort(x: Operand, out: Operand, axis: int, descending: bool,
-                 indices: bool) -> Function:
+def prepare_sort(x: Operand, out: Operand, axis: int, descending: bool, indices: bool) -> Function:
     """Return kernels that write sorted elements of `x` along `axis`, or their indices."""
     if not prod(x.shape):
         return nothing

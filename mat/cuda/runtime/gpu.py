@@ -287,8 +287,7 @@ class Gpu:
         """
         return Current(self)
 
-    def in_context(self, call: DriverCall,
-                   failed: Callable[..., None] | None = None) -> DriverCall:
+    def in_context(self, call: DriverCall, failed: Callable[..., None] | None = None) -> DriverCall:
         """Return a compiled call in this context; `failed` gets statuses that it cannot return."""
         functions = addresses("cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent")
         call.set_context(functions, int(self.context), failed)

@@ -129,8 +129,7 @@ class Stage:
         self.gpu = gpu
         self.piece = piece
         self.lock: threading.Lock = threading.Lock()
-        self.buffers: list[Bytes] = [np.asarray(POOL.take(piece, gpu))
-                                     for _ in range(count)]
+        self.buffers: list[Bytes] = [np.asarray(POOL.take(piece, gpu)) for _ in range(count)]
         # an event that was not recorded yet is not waited for
         self.events: list[StreamEvent] = [StreamEvent(gpu) for _ in range(count)]
         self.at: int = 0

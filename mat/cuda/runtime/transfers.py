@@ -221,8 +221,7 @@ def fetch_rows(gpu: Gpu, rows: Array, address: int) -> None:
 
 def _copied_one_by_one(rows: Array) -> bool:
     """Return whether there is one row only, or rows are long, or too far apart for the driver."""
-    return (rows.ndim == 1 or rows.shape[1] * rows.itemsize > SMALL
-            or rows.strides[0] > MOST_PITCH)
+    return rows.ndim == 1 or rows.shape[1] * rows.itemsize > SMALL or rows.strides[0] > MOST_PITCH
 
 
 def copy_rows(gpu: Gpu, to: int, source: int, shape: tuple[int, int], pitch: int) -> None:
@@ -258,8 +257,7 @@ def copy_between(to: At, source: At, nbytes: int) -> None:
     read.close()
 
 
-def copy_rows_between(to: At, source: At, shape: tuple[int, int],
-                      pitch: int) -> None:
+def copy_rows_between(to: At, source: At, shape: tuple[int, int], pitch: int) -> None:
     """Queue such copies of rows of bytes, one every `pitch` bytes; short ones are packed."""
     count, width = shape
     if count == 1 or width > SMALL:

@@ -253,8 +253,7 @@ def numpy_polyint(p: Operand, m: int = 1, k: Operand = None) -> Result:
 def numpy_vander(x: Operand, N: int | None = None,  # noqa: N803  # NumPy's name
                  increasing: bool = False) -> Result:
     count = x.size if N is None else N
-    leave_if(x.ndim != 1 or type(count) is not int or count < 0
-             or (x.dtype.kind not in "iufc"))
+    leave_if(x.ndim != 1 or type(count) is not int or count < 0 or (x.dtype.kind not in "iufc"))
     x = as_dtype(x, np.promote_types(x.dtype, int))
     first = new_like(x, (x.size, min(count, 1)), x.dtype).fill_(1)
     rest = x.expand_dims(1).broadcast_to((x.size, max(count - 1, 0)))
@@ -308,8 +307,7 @@ def _repeated(points: Mat, lines: list[Mat], period: float) -> tuple[Mat, list[M
     return points, [concat([values[-1:], values, values[:1]]) for values in lines]
 
 
-implements("correlate", on_device=2)(
-    lambda a, v, mode="valid": _windows(_correlated, a, v, mode))
+implements("correlate", on_device=2)(lambda a, v, mode="valid": _windows(_correlated, a, v, mode))
 implements("convolve", on_device=2)(lambda a, v, mode="full": _windows(_convolved, a, v, mode))
 
 
@@ -372,8 +370,7 @@ def _windows_sum(x: Mat, taps: Mat, mode: str) -> Mat:
     start = n - 1 if mode == "valid" else 0
     more = n - 1 if mode == "full" else 0  # windows that begin in `x`, and end after it
     sums = new_like(x, (size - start + more,), x.dtype).fill_(0)
-    convolve(x, taps, sums[:size - start], start=start,
-             anchor=n // 2 if mode == "same" else n - 1)
+    convolve(x, taps, sums[:size - start], start=start, anchor=n // 2 if mode == "same" else n - 1)
     if more:  # no zeros after `x`: their products with NaN would be NaN
         convolve(x, taps, sums[size:], start=size - more, anchor=0)
     return sums

@@ -90,8 +90,7 @@ def numpy_astype(x: Mat, dtype: DTypeLike, /, *, copy: bool = True,
 @implements("asarray", "asanyarray", "ascontiguousarray")
 def numpy_asarray(a: Operand, dtype: DTypeLike = None, order: str | None = None, *,
                   device: object = None, copy: bool | None = None) -> Result:
-    same = ((dtype is None or np.dtype(dtype) == a.dtype)
-            and order in (None, "K", "A") and not copy)
+    same = (dtype is None or np.dtype(dtype) == a.dtype) and order in (None, "K", "A") and not copy
     leave_if(not same)
     return a
 

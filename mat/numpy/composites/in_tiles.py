@@ -129,8 +129,7 @@ def _in_tiles(function: Function, operands: Arguments, tables: int) -> Result:
     layout = packed(shape) if tables else of_result(shape, [x.layout for x in cut.values()])
     results = tuple(form_of_layout(layout, form.dtype).new(like.device_enabled, None)
                     for form in _as_tuple(forms))
-    signature = ",".join("_" if k in whole else "..."
-                         for k in range(len(operands) + len(results)))
+    signature = ",".join("_" if k in whole else "..." for k in range(len(operands) + len(results)))
     _Composition(function, operands, len(results), signature, span_bytes(*operands[1:1 + tables]),
                  not tables)(*operands, *results)
     return results if isinstance(forms, tuple) else results[0]

@@ -283,8 +283,7 @@ def numpy_linalg_cond(x: Operand, p: Operand = None) -> Result:
 def numpy_linalg_lstsq(a: Operand, b: Operand, rcond: Operand = None) -> Result:
     leave_if(a.ndim != _MANY or b.ndim not in (1, _MANY) or a.shape[0] != b.shape[0])
     leave_if(not b.size or (b.dtype.char not in BLAS_TYPES and b.dtype.kind not in "biu"))
-    dtype = np.result_type(matrices(a).dtype,
-                           b.dtype if b.dtype.char in BLAS_TYPES else np.float64)
+    dtype = np.result_type(matrices(a).dtype, b.dtype if b.dtype.char in BLAS_TYPES else np.float64)
     a, b, (m, n) = as_dtype(a, dtype), as_dtype(b, dtype), a.shape
     share = _number(rcond)
     if share is None or share < 0:

@@ -106,8 +106,7 @@ def numpy_tensordot(a: Operand, b: Operand, axes: AxesLike = 2) -> Result:
     return product.reshape(rows + columns)
 
 
-implements("linalg.tensordot", mats=0)(
-    lambda x1, x2, /, *, axes=2: numpy_tensordot(x1, x2, axes))
+implements("linalg.tensordot", mats=0)(lambda x1, x2, /, *, axes=2: numpy_tensordot(x1, x2, axes))
 
 
 def _contracted_axes(axes: AxesLike, a: Mat, b: Mat) -> tuple[Axes, Axes]:

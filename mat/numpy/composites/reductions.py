@@ -222,8 +222,7 @@ def _place(place: Function, last: float) -> Function:
         if axis is not None and type(axis) is not int:
             axis = integer(plain_axis(axis), "an axis")
         inexact = a.dtype.char in INEXACT
-        return _place_of(a, place, last if inexact else None, axis, out,
-                                      flag(keepdims))
+        return _place_of(a, place, last if inexact else None, axis, out, flag(keepdims))
 
     return place_of
 

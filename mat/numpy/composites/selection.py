@@ -379,8 +379,7 @@ def _repeated(values: Mat, n: int) -> Mat:
 
 
 @implements("put_along_axis", on_device=2)
-def numpy_put_along_axis(arr: Operand, indices: Operand, values: Operand,
-                         axis: int | None) -> None:
+def numpy_put_along_axis(arr: Operand, indices: Operand, values: Operand, axis: int | None) -> None:
     leave_if(axis is None or not arr.ndim)
     source, k = _to_write(values, arr), as_axis(axis, arr.ndim)
     shape = _shape_along(arr, indices, k)

@@ -113,8 +113,7 @@ def _mantissa_and_exponent(x: Mat) -> tuple[Mat, Mat]:
     mantissa = where(above, mantissa * 0.5, where(below, mantissa * 2.0, mantissa))
     exponent = where(above, exponent + 1.0, where(below, exponent - 1.0, exponent))
     exponent = where(small, exponent - _SHIFT, exponent)
-    return (as_dtype(where(plain, mantissa, wide), x.dtype),
-            where(plain, exponent, 0.0).astype(_INT))
+    return as_dtype(where(plain, mantissa, wide), x.dtype), where(plain, exponent, 0.0).astype(_INT)
 
 
 _compose_of_floats(np.frexp, _mantissa_and_exponent)
@@ -252,8 +251,7 @@ def reduce_differences(ufunc: np.ufunc, x: Mat, axis: Operand = 0, *, keepdims: 
 
 
 @composes(*_GROUPED, method="accumulate")
-def accumulate_by_doubling(ufunc: np.ufunc, x: Mat, axis: Operand = 0,
-                           **others: Operand) -> Result:
+def accumulate_by_doubling(ufunc: np.ufunc, x: Mat, axis: Operand = 0, **others: Operand) -> Result:
     leave_if(others)
     k, distance = one_axis(x, axis), 1
     found = _converted(ufunc, x)
@@ -266,8 +264,7 @@ def accumulate_by_doubling(ufunc: np.ufunc, x: Mat, axis: Operand = 0,
 
 
 @composes("subtract", method="accumulate")
-def accumulate_differences(ufunc: np.ufunc, x: Mat, axis: Operand = 0,
-                           **others: Operand) -> Result:
+def accumulate_differences(ufunc: np.ufunc, x: Mat, axis: Operand = 0, **others: Operand) -> Result:
     leave_if(others or x.dtype.kind not in "fc")
     k = one_axis(x, axis)
     parts = [along(x, k, slice(None, 1)), elementwise.negative(along(x, k, slice(1, None)))]

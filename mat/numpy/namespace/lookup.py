@@ -190,8 +190,7 @@ def module_functions(module: str, store: dict[str, object]) -> tuple[Function,
 # Support of the Python array API standard in `mat`
 
 
-_DTYPES = {t.name: np.dtype(t.name) for t in ELEMENT_TYPES
-           if t.char not in HALVES + FLOAT8}
+_DTYPES = {t.name: np.dtype(t.name) for t in ELEMENT_TYPES if t.char not in HALVES + FLOAT8}
 _KINDS = ("bool", "signed integer", "unsigned integer", "integral", "real floating",
           "complex floating", "numeric")
 

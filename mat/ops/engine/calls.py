@@ -342,11 +342,9 @@ class Calls(Operation):
                 if not view.device_enabled:
                     return False
         plan = self.plan_on(device, node, args, out)
-        return (plan is not None and plan.armed and plan.of_device
-                and plan.launch_at_once(args, out))
+        return plan is not None and plan.armed and plan.of_device and plan.launch_at_once(args, out)
 
-    def plan_on(self, device: Device, node: PlanNode, args: Arguments,
-                out: MatBase) -> Plan | None:
+    def plan_on(self, device: Device, node: PlanNode, args: Arguments, out: MatBase) -> Plan | None:
         """Return the plan of `device` for the call at `node` with result `out`; None if unknown."""
         if device is _cpu:
             return node.plan

@@ -305,8 +305,7 @@ def _fits_host(rule: np.ufunc, dtypes: str, halves: int) -> Callable[..., bool]:
         if dtype.char in HALVES:
             same = all(d == dtype for d in loop) and out == result
             known = result == dtype or result.kind == "b"
-            return (same and known and operands[-1].layout.size <= halves
-                    and _in_float32(*operands))
+            return same and known and operands[-1].layout.size <= halves and _in_float32(*operands)
         in_place = len(loop) == 2 and result.kind == "b" and dtype.char in REAL_TYPES + LONG
         return (dtype.char in dtypes and all(d == dtype for d in loop)
                 and (out == result or (in_place and out == dtype))
@@ -387,8 +386,7 @@ def _in_place(kernel: MatOp, check_values: CheckValues | None,
         if check_values is not None:
             check_values(self, y)
         shorter = None if shortcut is None else shortcut(self, y)
-        return (kernel(self, y, self) if shorter is None
-                else shorter[0](shorter[1], self))
+        return kernel(self, y, self) if shorter is None else shorter[0](shorter[1], self)
 
     return in_place
 

@@ -18,8 +18,7 @@ from ...support.types import Arguments, DType, DTypeLike, Number, Operand
 
 LOGIC = frozenset((np.logical_and, np.logical_or, np.logical_xor))
 _BOOL, _TRUTHS = np.dtype(np.bool_), frozenset(INTEGERS + FLOATING)
-_WEAK: dict[type, DType | type] = {bool: _BOOL, int: int, float: float,
-                                   complex: complex}
+_WEAK: dict[type, DType | type] = {bool: _BOOL, int: int, float: float, complex: complex}
 
 
 def _kind(value: object) -> DType | type:

@@ -303,8 +303,7 @@ class Op(Declaration):
         return plan
 
     def carry_out_over_files(self, args: Arguments, kwargs: Keywords) -> tuple[object] | None:
-        return plugin("ops.tiles.file_tiles").carry_out_over_files(
-            self, _as_now(args), kwargs)
+        return plugin("ops.tiles.file_tiles").carry_out_over_files(self, _as_now(args), kwargs)
 
     # Calls that have no plan yet, or that compute on a device
 
@@ -356,8 +355,7 @@ class Op(Declaration):
         with in_common_copies(plan.facet, [now[k] for k in self.written], now):
             return self.run_on(device, plan, args, kwargs)
 
-    def _checked(self, args: Arguments,
-                 kwargs: Keywords) -> tuple[Arguments, Keywords, Arguments]:
+    def _checked(self, args: Arguments, kwargs: Keywords) -> tuple[Arguments, Keywords, Arguments]:
         """Check everything; return arguments, keywords, and arguments with Mats as they are now."""
         if len(args) != self.arity:
             args, kwargs = self.bind_arguments(args, kwargs)

@@ -94,8 +94,7 @@ def choose(operation: Declaration, implementations: Sequence[Implementation], ar
                          and not (i.needs and device.lacks(i.needs))], operands, kwargs)
         if found is not None:
             return found
-    found = fitting([i for i in implementations if i.facet_name not in DEVICES], operands,
-                    kwargs)
+    found = fitting([i for i in implementations if i.facet_name not in DEVICES], operands, kwargs)
     if found is None:
         mats = [a for a in operands if isinstance(a, Mat)]
         raise DTypeError(f"{operation.__name__} has no implementation for "

@@ -351,8 +351,7 @@ class Passes(Expressions):
             for fold, view in zip(folds, views, strict=True):
                 passes.append(pass_of(fold, view))
                 fold.leaf = new_leaf(view)  # for what reads it in the same kernel
-            done = (are_of_same_rows(folds, passes)
-                    and self.run_programs(folds, passes, rest))
+            done = are_of_same_rows(folds, passes) and self.run_programs(folds, passes, rest)
         finally:
             if not done:
                 for fold in folds:
@@ -385,8 +384,7 @@ class Passes(Expressions):
                 return False
             claim_all(passes, last, THREADS.current())
             if OBSERVERS:
-                PASSES[threading.get_ident()] = in_words(
-                    nodes, len(rows.places), how=", over rows")
+                PASSES[threading.get_ident()] = in_words(nodes, len(rows.places), how=", over rows")
             operation(*values)
         except (OutOfDeviceMemory, NotOnePassError):
             return False
@@ -437,8 +435,7 @@ class Passes(Expressions):
 
     def run_group(self, way: int, folds: list[Node], views: list[Mat]) -> None:
         """Carry out reductions in the same way; their results are in `views` then."""
-        read = ([x for fold in folds for x in views_read_by(fold.args[0])]
-                if VALUES.in_place else [])
+        read = [x for fold in folds for x in views_read_by(fold.args[0])] if VALUES.in_place else []
         try:
             claim_read(read, THREADS.current())
             with calls_of_their_own():

@@ -251,8 +251,7 @@ def defer_apart(operation: Any, args: Arguments, out: Mat, form: Form, block: St
     node = new_node(operation, found, form, storage.made)
     begin_in(block, node, args, out)
     node.be_value_of_new(storage, out, old if old in found else None)
-    out._see(out.layout, storage,
-             old.view if old.view.layout is out.layout else out._as_now())
+    out._see(out.layout, storage, old.view if old.view.layout is out.layout else out._as_now())
     keep(block, node)
     return True
 
@@ -494,8 +493,7 @@ def known_plan(operation: Any, device: Device, args: Arguments) -> Plan | None:
     return node.plan
 
 
-def plan_checked(operation: Op, device: Device,
-                 args: Arguments) -> tuple[Plan | None, Arguments]:
+def plan_checked(operation: Op, device: Device, args: Arguments) -> tuple[Plan | None, Arguments]:
     """Return a new plan, or None, and its arguments; raise the error of an invalid call."""
     args, kwargs, now = operation._checked(args, {})
     if operation._meets_read(now):

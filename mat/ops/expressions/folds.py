@@ -72,8 +72,7 @@ def has_shape_of_operands(node: Node) -> bool:
     return bool(shapes) and broadcast_shapes(shapes) == node.form.shape
 
 
-def way_of(operation: Op, settings: Arguments, argument: Argument, out: Mat,
-           device: Device) -> int:
+def way_of(operation: Op, settings: Arguments, argument: Argument, out: Mat, device: Device) -> int:
     """Return how a reduction is carried out on a device."""
     one = leaf_or_node(argument)
     if type(one) is Leaf:

@@ -238,8 +238,7 @@ def all_within(index: Mat, low: int, high: int) -> bool:
     found = within_at_once(view, low, high)
     if found is not None:
         return bool(found)
-    if not index.storage.is_elsewhere and (
-            view.layout.size <= _FEW or not has_kernels(index)):
+    if not index.storage.is_elsewhere and (view.layout.size <= _FEW or not has_kernels(index)):
         with index.facet("array", "input") as a:
             found = None if core is None else core.integers_within(a, low, high)
             if found is not None:

@@ -167,8 +167,7 @@ def mask_starts(mask: Input, starts: Output) -> None:
 
 
 mask_starts.result_of = lambda mask, starts: ((1 + -(-mask.size // TILE),), LONG)
-mask_starts.prepare("cuda", dtypes=EVERY)(
-    lambda cuda, mask, starts: cuda.prepare_mask_starts(mask))
+mask_starts.prepare("cuda", dtypes=EVERY)(lambda cuda, mask, starts: cuda.prepare_mask_starts(mask))
 
 
 @mask_starts.on("array")
@@ -187,8 +186,7 @@ mask_positions.prepare("cuda", dtypes=EVERY)(
     lambda cuda, mask, starts, out: cuda.prepare_mask_positions(mask))
 
 
-mask_positions.on("array")(
-    lambda np, mask, starts, out: np.copyto(out, np.flatnonzero(mask)))
+mask_positions.on("array")(lambda np, mask, starts, out: np.copyto(out, np.flatnonzero(mask)))
 
 
 def positions_of(mask: Mat) -> Mat:

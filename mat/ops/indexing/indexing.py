@@ -120,14 +120,12 @@ def _assign_part(now: Mat, part: Layout, value: Operand) -> None:
         return  # what x[index] += y leaves to do
     now._direction_allowed(_io)  # also where the target alone would not overlap itself
     shape = target.layout.shape
-    if (type(value) is float or type(value) is int) and shape and (
-            now.element_type.kind in "cfiu"):
+    if (type(value) is float or type(value) is int) and shape and (now.element_type.kind in "cfiu"):
         fill(value, target)
     elif type(value) is _mat and 0 < value.ndim <= len(shape):
         if not copied_to_part(target, target.layout, target.layout, value):
             # a call is planned anew each time if they may overlap
-            apart = not may_meet(value, target) or not none_else() or (
-                value.nbytes > MOST_COPIED)
+            apart = not may_meet(value, target) or not none_else() or (value.nbytes > MOST_COPIED)
             assign(value if apart else value.copy(), target)
     else:
         _assign_any(now, target, value)
@@ -243,8 +241,7 @@ def _gather(self: Mat, index: Index) -> Operand:
     there = _there(self, index, "getitem")
     if there is not None:
         return there.get()
-    found: Operand = picked(self, index) if type(index) is tuple else (
-        items(self, index, False))
+    found: Operand = picked(self, index) if type(index) is tuple else (items(self, index, False))
     if found is None:
         chosen = _on_host(self, index) if type(index) is tuple else selected(self, index, 0)
         found = None if chosen is None else chosen.get()

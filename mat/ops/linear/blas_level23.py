@@ -385,7 +385,6 @@ def _columns(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
                    (a, result.target), (result.target,))
 
 
-def _solve(alpha: Number, a: Mat, result: StagedResult, by_columns: bool,
-           kwargs: Keywords) -> None:
+def _solve(alpha: Number, a: Mat, result: StagedResult, by_columns: bool, kwargs: Keywords) -> None:
     trsm(alpha, a, result.target if by_columns else result.target.T, **kwargs)
     result.finish()

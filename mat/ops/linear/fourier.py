@@ -90,8 +90,7 @@ def _fits_device(x: Mat, out: Mat) -> bool:
 
 
 @fourier.prepare("cuda", dtypes=BLAS_TYPES, when=_fits_device, needs="cuFFT")
-def fourier_cuda(cuda: Engine, x: Mat, out: Mat, axes: Ints, forward: bool,
-                 norm: str) -> Function:
+def fourier_cuda(cuda: Engine, x: Mat, out: Mat, axes: Ints, forward: bool, norm: str) -> Function:
     lengths = (max(x.shape[k], out.shape[k]) for k in axes)
     factor = prod(lengths) ** _EXPONENTS[norm][not forward]
     return cuda.prepare_fourier(x.dtype.char, x.layout, out.dtype.char, out.layout,

@@ -502,8 +502,7 @@ def determinants(a: Input, sign: Output, logarithm: Output) -> None:
 def determinants_cuda(cuda: Engine, a: Mat, sign: Mat, logarithm: Mat) -> Function:
     batch = a.shape[:-2]
     results = [MatrixOperand(x.dtype.char, 0, 0, x.element_strides) for x in (sign, logarithm)]
-    return cuda.prepare_slogdets(a.dtype.char, a.shape[-1], stack_of(a, 2, batch),
-                                 results, batch)
+    return cuda.prepare_slogdets(a.dtype.char, a.shape[-1], stack_of(a, 2, batch), results, batch)
 
 
 @determinants.on("array")

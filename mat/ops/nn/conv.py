@@ -111,8 +111,7 @@ def _parts_of_images(operation: Op, roles: str, args: Arguments, kwargs: Keyword
         return
     grid = _Images(roles, args, kwargs)
     for window in grid.windows((1, grid.shape[1])):
-        yield from slab_tiles(operation, roles, sizes._replace(n=1), grid.arguments(window),
-                              budget)
+        yield from slab_tiles(operation, roles, sizes._replace(n=1), grid.arguments(window), budget)
 
 
 def _of_group(args: Arguments, roles: str, group: int, groups: int) -> Arguments:

@@ -277,14 +277,12 @@ over_windows(convolution_to_w, (0,), (1,),
 def convolve_to_w_numpy(np: Engine, x: Array, yd: Array, wd: Array, *, axes: Windows) -> None:
     sums = np.zeros(wd.shape, sum_dtype(np, wd.dtype))
     for p, positions, points in regions(axes):
-        sums[p[-wd.ndim:] if wd.ndim else ()] = np.sum(x[positions] * yd[points],
-                                                       dtype=sums.dtype)
+        sums[p[-wd.ndim:] if wd.ndim else ()] = np.sum(x[positions] * yd[points], dtype=sums.dtype)
     wd += sums.astype(wd.dtype)
 
 
 @op(method="", by_form=True, name="derive_convolve")
-def convolution_back(x: Input, w: Input, yd: Input, xd: InOut, wd: InOut, *,
-                     axes: Windows) -> None:
+def convolution_back(x: Input, w: Input, yd: Input, xd: InOut, wd: InOut, *, axes: Windows) -> None:
     """Add both derivatives of a convolution to `xd` and `wd`; `derive_convolve` has checked."""
 
 
@@ -326,8 +324,7 @@ def check_derivatives(name: str, mats: dict[str, Mat], pairs: Iterable[tuple[str
         check_disjoint(name, out, *(m for k, m in mats.items() if k != derivative))
 
 
-def check_accumulators(name: str, x: Mat, xd: Mat | None, w: Mat, wd: Mat | None,
-                       yd: Mat) -> None:
+def check_accumulators(name: str, x: Mat, xd: Mat | None, w: Mat, wd: Mat | None, yd: Mat) -> None:
     """Check the derivatives by x and w as `check_derivatives` does; None leaves one out."""
     given = {"x": x, "xd": xd, "w": w, "wd": wd, "yd": yd}
     mats: Keywords = {k: v for k, v in given.items() if v is not None or k not in ("xd", "wd")}

@@ -167,8 +167,7 @@ def _sources(mode: Repetition, start: int, end: int, after: int) -> tuple[slice,
     if mode == "wrap":
         return slice(end - start, end), slice(start, start + after)
     off = mode == "reflect"
-    return (_reversed(start + off, start + off + start),
-            _reversed(end - off - after, end - off))
+    return _reversed(start + off, start + off + start), _reversed(end - off - after, end - off)
 
 
 def _reversed(start: int, end: int) -> slice:

@@ -157,8 +157,7 @@ class Merged(Parts[Mat]):
 
     def of(self, x: Mat, axes: Ints, window: Window) -> Mat:
         dtype = self._dtype(x.dtype)
-        return self.operation.new((x if dtype == x.dtype else x.astype(dtype), None, axes,
-                                   True))
+        return self.operation.new((x if dtype == x.dtype else x.astype(dtype), None, axes, True))
 
     def merged(self, one: Mat, other: Mat) -> Mat:
         return self.merge(one, other)
@@ -201,8 +200,7 @@ class Moments(Parts[tuple[int, Mat, Mat]]):
         moved = elementwise.multiply(distance, m / (n + m), distance)
         return n + m, elementwise.add(mean, moved, moved), between
 
-    def finish(self, part: tuple[int, Mat, Mat], out: Mat, count: int,
-               settings: Arguments) -> None:
+    def finish(self, part: tuple[int, Mat, Mat], out: Mat, count: int, settings: Arguments) -> None:
         ddof, root = settings
         found = elementwise.divide(part[2], float(max(count - ddof, 0)), part[2])
         out.assign_(elementwise.sqrt(found, found) if root else found)

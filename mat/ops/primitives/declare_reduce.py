@@ -469,8 +469,7 @@ def _operation(kind: Reduction) -> MatOp:
     kernel = op(check, method="", by_form=True)
     kernel.meets_read = lambda args: meets_read(args, 1, same=False)
     kernel.on("array", bare=True, silent=kind.silent)(kind.implementation())
-    kernel.prepare("foreign", dtypes=compiled(kind.compiled),
-                   when=kind.fits_compiled)(kind.prepare)
+    kernel.prepare("foreign", dtypes=compiled(kind.compiled), when=kind.fits_compiled)(kind.prepare)
     if kind.device_type is not None:
         kernel.prepare("cuda", dtypes=ON_DEVICE, when=kind.fits_device)(kind.prepare_device)
     kernel.reads_once = kernel.folds = True

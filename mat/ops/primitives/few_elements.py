@@ -385,8 +385,7 @@ def differenced(x: object, axis: object) -> Operand:
     view: Any = x
     layout = view.layout
     rank = len(layout.shape)
-    if not -rank <= axis < rank or not is_numpys(view.element_type) or (
-            view.element_type is _bool):
+    if not -rank <= axis < rank or not is_numpys(view.element_type) or (view.element_type is _bool):
         return None
     k = axis if axis >= 0 else axis + rank
     if layout.shape[k] < 2 or not layout.size:

@@ -249,8 +249,7 @@ def searched(values: object, x: object) -> Operand:
     layout, one, storage, given = view.layout, of.layout, view.storage, of.storage
     if len(one.shape) != 1 or not one.contiguous:
         return None
-    if not 0 < layout.size <= _MOST or not one.size or not (
-            is_numpys(view.element_type)):
+    if not 0 < layout.size <= _MOST or not one.size or not (is_numpys(view.element_type)):
         return None
     if one.size > _MOST and layout.shape:
         return None

@@ -361,8 +361,7 @@ class KernelSource(NamedTuple):
                 axes = range(len(radii))
                 check = "".join(self._checks(k, j, f"d{j} < -{r} || d{j} > {r}", f"d{j}", str(r),
                                              value) for j, r in enumerate(radii))
-                moved = "".join(_moved(x.outside, j, f"facts[{at + j}]", value)
-                                for j in axes)
+                moved = "".join(_moved(x.outside, j, f"facts[{at + j}]", value) for j in axes)
                 offset = " + ".join(f"d{j} * facts[{at + len(radii) + j}]" for j in axes)
                 yield (f"{start}, bool inside, {', '.join(f'int64_t c{j}' for j in axes)}, "
                        f"{', '.join(f'int64_t d{j}' for j in axes)}) {{ {check}"

@@ -444,8 +444,7 @@ _KIND = Variance()
 
 
 @op(method="", by_form=True, name="var")
-def moments(x: Input, out: Output, axis: AxisLike, keepdims: bool, ddof: int,
-            root: bool) -> None:
+def moments(x: Input, out: Output, axis: AxisLike, keepdims: bool, ddof: int, root: bool) -> None:
     """Compute the variance over `axis`, or its square root."""
     _KIND.check(x, out, axis, keepdims)
 

@@ -102,8 +102,7 @@ class OnePass(Op):
     def values(self, mats: tuple[Operand, ...]) -> Mat:
         """Return a Mat of the form of the kernel's result, whose elements are never there."""
         names = (x.name for x in self.kernel.declared)
-        return self.kernel.made(self.kernel.declared[-1],
-                                dict(zip(names, mats, strict=False)))
+        return self.kernel.made(self.kernel.declared[-1], dict(zip(names, mats, strict=False)))
 
     def _result_of(self, *args: Any) -> tuple[Ints, DType]:
         assert self.reduction.result_of is not None
@@ -297,8 +296,7 @@ class Kernel(Op):
         bound, rest = super().bind_arguments(args, kwargs)
         return (*bound, *self.hidden), rest
 
-    def _completed(self, args: Arguments,
-                   kwargs: Keywords) -> tuple[Arguments, tuple[Mat, ...]]:
+    def _completed(self, args: Arguments, kwargs: Keywords) -> tuple[Arguments, tuple[Mat, ...]]:
         """Return all arguments, and the outputs that were made since none are given."""
         names = [x.name for x in self.declared]
         given = dict(zip(names, args, strict=False)) | kwargs
@@ -463,8 +461,7 @@ def _check_source(source: object, operands: dict[str, str], name: object) -> Non
         if not operand.isascii() or not operand.isidentifier():
             raise KernelError(f"{operand!r} cannot be the name of an operand: a name is letters, "
                               "digits and underscores")
-        if (operand in _KEYWORDS or keyword.iskeyword(operand)
-                or operand.startswith(("mat_", "_"))):
+        if operand in _KEYWORDS or keyword.iskeyword(operand) or operand.startswith(("mat_", "_")):
             raise KernelError(f"{operand!r} cannot be the name of an operand: it means something "
                               "in C, Python or mat")
     if not any(declared(n, text).written for n, text in operands.items()):
@@ -657,8 +654,7 @@ class KernelReduction:
             found = one.reduced(mats) if in_use() is CPU else None
             if found is not None and (out is None or out.dtype == found.dtype):
                 return found if out is None else out.assign_(found)
-        return self.reduction(self.map(*args, **kwargs), axis=axis, out=out,
-                              keepdims=keepdims)
+        return self.reduction(self.map(*args, **kwargs), axis=axis, out=out, keepdims=keepdims)
 
     def _as_input(self, name: str, value: Operand, like: list[DType]) -> Operand:
         """Return a number as a Mat without axes, of the declared or the promoted dtype."""

@@ -238,8 +238,7 @@ def _as_matrices(product: MatrixProduct) -> MatrixProduct:
     if c.ndim == 2 or b.size != prod(b.layout.shape[-2:]) or (
             a.layout.shape[:-2] != c.layout.shape[:-2]):
         return product
-    rows, to = (x.layout.viewed_as((prod(x.layout.shape[:-1]), x.layout.shape[-1]))
-                for x in (a, c))
+    rows, to = (x.layout.viewed_as((prod(x.layout.shape[:-1]), x.layout.shape[-1])) for x in (a, c))
     if rows is None or to is None:
         return product
     return product._replace(a=a.over(rows), b=b.reshape(b.layout.shape[-2:]), c=c.over(to))

@@ -199,8 +199,7 @@ class TileGrid:
         starts = [range(0, max(1, self.shape[k]), max(1, lengths[k])) for k in order]
         for corner in product(*starts):
             at = dict(zip(order, corner, strict=True))
-            yield tuple(slice(at[k], min(at[k] + lengths[k], n))
-                        for k, n in enumerate(self.shape))
+            yield tuple(slice(at[k], min(at[k] + lengths[k], n)) for k, n in enumerate(self.shape))
 
     def arguments(self, window: tuple[slice, ...]) -> Arguments:
         """Return the arguments with views of the elements in a window."""
@@ -458,8 +457,7 @@ def put_back(view: Mat, packed: Mat) -> None:
     view.assign_(packed.reshape(view.shape))
 
 
-def _combined(operation: Cuttable, grid: TileGrid, combine: Combine,
-              budget: int) -> Iterator[Tile]:
+def _combined(operation: Cuttable, grid: TileGrid, combine: Combine, budget: int) -> Iterator[Tile]:
     """Yield the tiles of a grid; the last one combines their numbers."""
     found: list[object] = []
     for tile in tiles_over(operation, grid, {}, budget):
