@@ -550,10 +550,7 @@ class Coherence:
             return True
 
     def adopt_host(self, handle: Handle, owned: bool) -> None:
-        """Make `handle`, whose data is current, the host's copy.
-
-        `owned` is False if the memory belongs to the user.
-        """
+        """Make `handle`, with current data, the host's copy; `owned` if it is not the user's."""
         hub, self.spans = host(), None
         if self.copies is None and not self.owns_block:
             self.copies = {hub: handle}

@@ -124,9 +124,7 @@ def replace_steps(program: CpuKernel, steps: Sequence[ComposedLoop | KernelStep]
 
 
 def put_folds(frame: CData, folds: Sequence[Fold], operands: int) -> tuple[CData, Finish | None]:
-    """Set the reductions in a program's frame; return the objects that it points to, and their
-    second stage.
-    """
+    """Set the reductions in a program's frame; return what it points to, and their second stage."""
     made, room, results = ffi.new("mat_fold[]", len(folds)), 0, 0
     for one, fold in zip(made, folds, strict=True):
         kernel, finish = fold.kernel, fold.kernel.finish

@@ -377,7 +377,9 @@ class Planner(Noting):
         for x in reads:
             storage, shadow = x.storage, self.shadows.of(x)
             if not shadow.storage.is_fresh(self.device.memory, shadow):
-                there = fresh_bytes(shadow, self.device.memory)
+                spans = shadow.storage.spans
+                there = NONE if spans is None else spans.fresh_in(
+                    self.device.memory, shadow._runs(MOST_RUNS)).times(shadow.storage.unit)
                 found[storage] = found.get(storage, NONE) | (written_bytes(x) - there)
         return {storage: runs - self.counted.get(storage, NONE) - self.results.get(storage, NONE)
                 for storage, runs in found.items()}
@@ -463,14 +465,6 @@ def written_bytes(x: Mat) -> Runs:
     if spans is None:
         return NONE if storage.pristine else bytes_of(x)
     return bytes_of(x) - spans.pristine.times(storage.unit)
-
-
-def fresh_bytes(x: Mat, memory: Memory) -> Runs:
-    """Return the bytes near those of a Mat that are current in a memory, if parts of it are."""
-    spans = x.storage.spans
-    if spans is None:
-        return NONE
-    return spans.fresh_in(memory, x._runs(MOST_RUNS)).times(x.storage.unit)
 
 
 def is_unknown(x: Mat) -> bool:

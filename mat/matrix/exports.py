@@ -77,9 +77,7 @@ def exported_array(view: Views) -> Array:
 
 
 def copied_array(view: Views, writable: bool) -> Array | None:
-    """Return an array with a copy of few elements, stored in their order; None where an access has
-    to be opened.
-    """
+    """Return an array with a copy of few elements in their order; None if it takes an access."""
     found = _array_of_few(view, "K")
     if found is not None and not writable:
         _blocks.lock_array(found)

@@ -107,6 +107,8 @@ class MemoryFlags:
         """Whether elements are in row-major order without gaps."""
         return _is_packed(self._of.layout)
 
+    contiguous = c_contiguous
+
     @property
     def f_contiguous(self) -> bool:
         """Whether elements are in column-major order without gaps."""
@@ -121,11 +123,6 @@ class MemoryFlags:
     def writeable(self) -> bool:
         """Whether elements can be written."""
         return self._of.form.writable and self._of.layout.injective
-
-    @property
-    def contiguous(self) -> bool:
-        """Another name of `c_contiguous`."""
-        return self.c_contiguous
 
     @property
     def fnc(self) -> bool:

@@ -120,9 +120,7 @@ class Draws:
 
     def _drawn(self, name: str, size: ShapeLike | None, dtype: DTypeLike = None,
                out: Mat | None = None) -> Operand:
-        """Return a new Mat or `out` with "uniform" or "normal" numbers; a Python number without
-        `size`.
-        """
+        """Return a Mat or `out` with "uniform" or "normal" numbers; without `size` one number."""
         kind = _real_dtype(dtype)
         x = (Mat(() if size is None else as_shape(size), kind, fill=None) if out is None
              else _checked(out, size, kind if dtype is not None else None))
@@ -143,7 +141,8 @@ class Draws:
     def _moved(self, name: str, first: Operand, second: Operand, size: ShapeLike | None) -> Operand:
         """Return numbers of the standard distribution, scaled and moved."""
         offset, other = _parameter(first), _parameter(second)
-        self._check(name, offset, other)
+        # raises NumPy's error for parameters that the distribution does not have
+        getattr(_validator(self.numpy_class), name)(without_mats(offset), without_mats(other))
         factor = other - offset if name == "uniform" else other
         if isinstance(offset, float) and isinstance(factor, float):
             return self._drawn(name, size) * factor + offset
@@ -151,11 +150,6 @@ class Draws:
         if size is not None and np.broadcast_shapes(shape, as_shape(size)) != as_shape(size):
             raise ShapeError(f"{name}: parameters of shape {shape} do not broadcast to {size}")
         return self._drawn(name, shape if size is None else size) * factor + offset
-
-    def _check(self, name: str, *parameters: Operand) -> None:
-        """Raise NumPy's error for parameters that the distribution does not have."""
-        values = map(without_mats, parameters)
-        getattr(_validator(self.numpy_class), name)(*values)
 
 
 @cache

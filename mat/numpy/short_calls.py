@@ -544,9 +544,7 @@ def called_shortly(function: Function, args: Arguments, kwargs: Keywords) -> Ope
 
 
 def copied_to(args: Arguments) -> bool:
-    """Copy a small packed Mat to another one of its form, or a number to few elements; return False
-    for other arguments.
-    """
+    """Copy a small Mat to a packed one of its form, or a number; return whether it was done."""
     if len(args) != 2 or type(args[0]) is not _mat:
         return False
     view: Any = args[0]

@@ -464,9 +464,7 @@ class Gpu:
         return int(free), int(total)
 
     def can_take(self, nbytes: float) -> bool:
-        """Return whether this process can take so many bytes: free ones, and those that CUDA's pool
-        keeps for it.
-        """
+        """Return whether this process can take so many bytes: free ones, or kept in CUDA's pool."""
         free, _ = self.room_left()
         if free >= nbytes or self._memory_pool is None:  # two calls of the driver fewer
             return free >= nbytes

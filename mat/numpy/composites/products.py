@@ -336,9 +336,7 @@ def numpy_einsum(*operands: Operand, out: Operand = None, optimize: object = Fal
 
 
 def _at_once(subscripts: Operand, *operands: Operand) -> Result:
-    """Return a view, a sum over axes, a product of matrices, or what NumPy's loop computes; else
-    None.
-    """
+    """Return a view, a sum, a product of matrices, or what NumPy's loop computes; else None."""
     if len(operands) == 1:
         view = viewed(subscripts, *operands)
         if view is not None:

@@ -244,20 +244,16 @@ cholesky_factor.prepare("cuda", dtypes=BLAS, when=_for_device, needs="cuSOLVER")
 
 @cholesky_factor.on("array")
 def cholesky_numpy(np: Engine, a: Array, out: Array) -> None:
+    refusal = _refusal("cholesky", "not positive definite")
     # NumPy factors those of single precision in double
     if a.ndim == 2 and len(a) >= LARGE and out.flags.c_contiguous and out.dtype.char in "dD":
-        _factor_in_place(a, out)
+        np.copyto(out, a)
+        (potrf,) = imported("scipy.linalg").get_lapack_funcs(("potrf",), dtype=out.dtype)
+        # LAPACK's upper factor is along columns our lower one
+        if potrf(out.T, lower=False, clean=True, overwrite_a=True)[1]:
+            raise refusal
         return
-    out[...] = or_raise(np.linalg.cholesky, a,
-                        refusal=_refusal("cholesky", "not positive definite"))
-
-
-def _factor_in_place(a: Array, out: Array) -> None:
-    """Factor `a` in `out` by LAPACK, whose upper factor is along columns our lower one."""
-    np.copyto(out, a)
-    (potrf,) = imported("scipy.linalg").get_lapack_funcs(("potrf",), dtype=out.dtype)
-    if potrf(out.T, lower=False, clean=True, overwrite_a=True)[1]:
-        raise _refusal("cholesky", "not positive definite")
+    out[...] = or_raise(np.linalg.cholesky, a, refusal=refusal)
 
 
 def cholesky(a: Mat) -> Mat:
