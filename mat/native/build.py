@@ -190,9 +190,10 @@ def record_of_build() -> dict[str, str]:
     """Return the record of modules that are compiled now: a digest of each, and how."""
     from Cython import __version__ as version
 
+    stamp = MODULES["stamp"](names())  # before they are read
     how = digest_of(of_cython(), CYTHON_FLAGS, os.environ.get("MAT_CFLAGS"),
                     os.environ.get("MAT_LDFLAGS"))
-    return {**MODULES["digests"](names()), "how": how, "by": f"Cython {version}"}
+    return {**MODULES["digests"](names()), "how": how, "by": f"Cython {version}", "stamp": stamp}
 
 
 def for_source(source: str, gcc: bool = False) -> tuple[str, ...]:
@@ -324,7 +325,9 @@ class BuildKernels(build_ext):
 
     def write_record(self, inplace: bool) -> None:
         path = self.record_path(inplace)
-        path.write_text("".join(f"{name} {text}\n" for name, text in self.record.items()),
+        # a copy elsewhere has other times, and a wheel that is built again the same record
+        path.write_text("".join(f"{name} {text}\n" for name, text in self.record.items()
+                                if inplace or name != "stamp"),
                         encoding="utf-8")
 
     def get_outputs(self) -> list[str]:

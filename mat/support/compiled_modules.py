@@ -1,7 +1,7 @@
 """The modules compiled by Cython and the digests of their sources: all of them are used, or none.
 
 The record of a build has a line ``NAME DIGEST`` for each of them, and lines for how and by what it
-was made. If a text has changed since, a
+was made, and for the times of the sources if they are beside it. If a text has changed since, a
 module is missing or ``MAT_NATIVE=0`` asks for it, `use_sources` has Python import the ``.py`` files
 instead, also where a compiled module lies beside. ``mat/native/build.py`` runs this file by itself.
 """
@@ -63,6 +63,20 @@ def digests(names: Iterable[str]) -> dict[str, str]:
     return {name: source_hash(shared + _read(source_of(name))).hex() for name in names}
 
 
+def stamp(names: Iterable[str]) -> str:
+    """Return a digest of when the texts that `digests` reads were changed, and of their lengths."""
+    paths = [path for name in sorted(names) for path in (path_of(name, ".pxd"), source_of(name))]
+    found: list[tuple[int, int, int]] = []
+    for path in [*paths, *(os.path.join(PACKAGE, part) for part in PARTS)]:
+        try:
+            state = os.stat(path)
+        except FileNotFoundError:
+            found.append((0, 0, 0))
+        else:
+            found.append((state.st_mtime_ns, state.st_ctime_ns, state.st_size))
+    return source_hash(repr(found).encode()).hex()
+
+
 def recorded(path: str = os.path.join(PACKAGE, RECORD)) -> dict[str, str]:
     """Return the contents of a record; an empty dict if there is none."""
     lines = _read(path).decode().splitlines()
@@ -73,6 +87,7 @@ def build() -> str:
     """Return the number of compiled modules, their compiler, and an identifier of their sources."""
     record = recorded()
     count = sum(name.startswith("mat.") for name in record)
+    record.pop("stamp", None)
     identifier = source_hash(repr(sorted(record.items())).encode()).hex()[:8]
     return f"{count} modules compiled by {record.get('by', 'Cython')}, build {identifier}"
 
@@ -83,10 +98,13 @@ def fault() -> str:
         return "MAT_NATIVE is 0"
     if FREE_THREADED:
         return NO_GIL
-    built = {name: digest for name, digest in recorded().items() if name.startswith("mat.")}
+    record = recorded()
+    built = {name: digest for name, digest in record.items() if name.startswith("mat.")}
     if CORE not in built:
         return "they were not built for this Python"
-    for name, digest in digests(built).items():
+    # what was not touched since it was compiled there need not be read, which takes longer
+    same = "stamp" in record and record["stamp"] == stamp(built)
+    for name, digest in (built if same else digests(built)).items():
         if not os.path.exists(path_of(name, SUFFIX)):
             return f"{name} is missing"
         if digest != built[name] and os.path.exists(source_of(name)):

@@ -68,6 +68,30 @@ def test_a_changed_source_is_found_whatever_its_time(package, name):
     assert fault() == ""
 
 
+def stamped(folder, found):
+    names = ["mat._core", "mat.cube"]
+    record(folder, {**found["digests"](names), "stamp": found["stamp"](names)})
+
+
+@pytest.mark.parametrize("name", ["_core.pyx", "_core.pxd", "cube.py", "cube.pxd"])
+def test_sources_that_nobody_touched_are_not_read(package, name, monkeypatch):
+    folder, fault = package
+    found = runpy.run_path(str(folder / "support" / COPIED.name))
+    stamped(folder, found)
+    read = []
+    monkeypatch.setitem(fault.__globals__, "digests", lambda names: read.append(1) or found[
+        "digests"](names))
+    assert fault() == ""
+    assert read == []
+    before = (folder / name).stat()
+    (folder / name).write_text(f"#!{name}\n")  # as long, and said to be as old
+    os.utime(folder / name, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert fault().endswith("has changed since it was compiled")
+    (folder / name).write_text(f"# {name}\n")
+    assert fault() == ""
+    assert read == [1, 1]
+
+
 @pytest.mark.parametrize("name", ["_core", "cube"])
 def test_a_missing_module_is_found(package, name):
     folder, fault = package
@@ -136,7 +160,7 @@ def test_the_headers_that_are_judged_are_those_there_are():
 @native
 def test_every_module_with_declarations_is_compiled():
     assert sorted(name for name in modules.recorded()
-                  if name not in ("how", "by")) == declared()
+                  if name not in ("how", "by", "stamp")) == declared()
     assert files() == [modules.SUFFIX.rpartition(".")[2]]
 
 
