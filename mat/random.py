@@ -7,6 +7,8 @@
 <Mat 2 F [97.93051093 98.76333205]>
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 from numpy import random as _numpys

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from heapq import merge
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from ..layout.attributes import NamedTuple
 from ..layout.strided import Layout
 from ..support.types import Array
 
@@ -233,8 +233,7 @@ def _sweep(a: Any, b: Any, least: int) -> Any:
     """Return the edges of the elements in at least `least` of two sets."""
     if not (isinstance(a, list) and isinstance(b, list)):
         return _sweep_many(np.asarray(a), np.asarray(b), least)
-    changes = merge(((x, 1 - 2 * (k & 1)) for k, x in enumerate(a)),
-                    ((x, 1 - 2 * (k & 1)) for k, x in enumerate(b)))
+    changes = sorted((x, 1 - 2 * (k & 1)) for one in (a, b) for k, x in enumerate(one))
     edges: list[int] = []
     depth, inside, at = 0, False, None
     for x, change in changes:

@@ -40,7 +40,7 @@ __all__ = [
     "register_device_kind", "set_device", "use_cuda", "use_device",
 ]
 
-DeviceLike: TypeAlias = DeviceName | Device | None  # None: the device in use
+DeviceLike: TypeAlias = "DeviceName | Device | None"  # None: the device in use
 # returns the device of that number (None: any), or None if there is none
 Finder = Callable[[int | None], Device | None]
 _kinds: dict[str, Finder] = {}

@@ -5,8 +5,7 @@ Plain tuples: kernels are prepared for them, and remembered by them. All steps c
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from .attributes import NamedTuple
 from .merged_axes import merged
 from .shapes import Ints
 from .strided import Layout

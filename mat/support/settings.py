@@ -144,27 +144,26 @@ class SettingsBlock(Decorating[Options]):
         return True
 
 
-class Changes(TypedDict, total=False):
-    """New values of settings, for type checkers."""
-
-    dtype: DTypeLike
-    print_contents: bool
-    print_facets: bool
-    device_enabled: bool
-    torn: Torn
-    page_locked: bool
-    page_locked_bytes: int
-    threads: int | None
-    host_pool_bytes: int | None
-    spill_dir: str | os.PathLike[str] | None
-    spill_above: int | None
-    progress: Callable[[int, int], object] | bool | None
-    scalars: bool
-    float32_products: Products
-    fused: bool
-
-
 if TYPE_CHECKING:
+    class Changes(TypedDict, total=False):
+        """New values of settings, for type checkers."""
+
+        dtype: DTypeLike
+        print_contents: bool
+        print_facets: bool
+        device_enabled: bool
+        torn: Torn
+        page_locked: bool
+        page_locked_bytes: int
+        threads: int | None
+        host_pool_bytes: int | None
+        spill_dir: str | os.PathLike[str] | None
+        spill_above: int | None
+        progress: Callable[[int, int], object] | bool | None
+        scalars: bool
+        float32_products: Products
+        fused: bool
+
     Attributes = Options  # so that checkers know that there are no others
 else:
     Attributes = object

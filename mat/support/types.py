@@ -75,39 +75,39 @@ DType: TypeAlias = np.dtype[Any]
 Bytes: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
 # a dtype, its name, or a scalar type: `as_dtype` decides
 DTypeLike: TypeAlias = np.dtype[Any] | type[Any] | str | None
-ShapeLike: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
+ShapeLike: TypeAlias = "SupportsIndex | Sequence[SupportsIndex]"
 AxisLike: TypeAlias = int | tuple[int, ...] | None
 Scalar: TypeAlias = complex | np.number[Any] | np.bool  # a number that an element type can hold
 # of a Mat, as a Python number. Checkers take a bool and an int for a float as well; what is to be
 # an index goes through `int`, and a complex number through `complex`. A union of the four could not
 # be passed to anything, and `int`, which could, would be wrong for nearly all Mats.
 Element: TypeAlias = float
-Leaf: TypeAlias = Scalar | ArrayObject
+Leaf: TypeAlias = "Scalar | ArrayObject"
 # nested sequences to some depth: a string would be a sequence of sequences without end
-ArrayLike: TypeAlias = (Leaf | Sequence[Leaf] | Sequence[Sequence[Leaf]]
-                        | Sequence[Sequence[Sequence[Leaf]]]
-                        | Sequence[Sequence[Sequence[Sequence[Leaf]]]])
-ArraySource: TypeAlias = ArrayLike | SupportsBuffer
-AxisIndex: TypeAlias = SupportsIndex | slice | EllipsisType | ArrayObject | Sequence[int] | None
-IndexLike: TypeAlias = AxisIndex | tuple[AxisIndex, ...]  # what may stand in brackets
+ArrayLike: TypeAlias = ("Leaf | Sequence[Leaf] | Sequence[Sequence[Leaf]]"
+                        " | Sequence[Sequence[Sequence[Leaf]]]"
+                        " | Sequence[Sequence[Sequence[Sequence[Leaf]]]]")
+ArraySource: TypeAlias = "ArrayLike | SupportsBuffer"
+AxisIndex: TypeAlias = "SupportsIndex | slice | EllipsisType | ArrayObject | Sequence[int] | None"
+IndexLike: TypeAlias = "AxisIndex | tuple[AxisIndex, ...]"  # what may stand in brackets
 
 # Names of what is built in; what others register is given as the object that was registered
-DirectionName: TypeAlias = Literal["input", "output", "io"]
-CudaName: TypeAlias = Literal["cuda", "cuda:0", "cuda:1", "cuda:2", "cuda:3", "cuda:4", "cuda:5",
-                              "cuda:6", "cuda:7"]
-EmulatedName: TypeAlias = Literal["emulated", "emulated:0", "emulated:1", "emulated:2",
-                                  "emulated:3"]
-FacetName: TypeAlias = (Literal["array", "backing", "foreign", "cuda_host", "torch", "cupy", "jax"]
-                        | EmulatedName | CudaName)
-MemoryName: TypeAlias = Literal["host"] | EmulatedName | CudaName
-DeviceName: TypeAlias = Literal["cpu"] | EmulatedName | CudaName
+DirectionName: TypeAlias = "Literal['input', 'output', 'io']"
+CudaName: TypeAlias = ("Literal['cuda', 'cuda:0', 'cuda:1', 'cuda:2', 'cuda:3', 'cuda:4', "
+                       "'cuda:5', 'cuda:6', 'cuda:7']")
+EmulatedName: TypeAlias = ("Literal['emulated', 'emulated:0', 'emulated:1', 'emulated:2', "
+                           "'emulated:3']")
+FacetName: TypeAlias = ("Literal['array', 'backing', 'foreign', 'cuda_host', 'torch', 'cupy', "
+                        "'jax'] | EmulatedName | CudaName")
+MemoryName: TypeAlias = "Literal['host'] | EmulatedName | CudaName"
+DeviceName: TypeAlias = "Literal['cpu'] | EmulatedName | CudaName"
 
 # Inside of mat
 Index: TypeAlias = Any  # what may stand in brackets
 Number: TypeAlias = Any  # a Python number or a NumPy scalar that an element type can hold
 Operand: TypeAlias = Any  # a Mat, an array or a number
 Nested: TypeAlias = Any  # nested sequences with numbers, arrays or Mats as leaves
-File: TypeAlias = str | os.PathLike[str] | IO[bytes]
+File: TypeAlias = "str | os.PathLike[str] | IO[bytes]"
 Capsule: TypeAlias = object  # a PyCapsule, for which `types` has a class from Python 3.13 on
 CData: TypeAlias = Any  # an object of cffi, which has no types of its own
 Engine: TypeAlias = Any  # the module or namespace that an implementation computes with

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
+from ...layout.attributes import NamedTuple
 from ...layout.merged_axes import ReductionForm
 from ...layout.shapes import Ints
 from ...layout.strided import packed_strides

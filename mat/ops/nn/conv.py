@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache, partial
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...errors import ShapeError
+from ...layout.attributes import NamedTuple
 from ...layout.shapes import Ints, integer
 from ...layout.sliding_window import (
     MOST_SPATIAL,
