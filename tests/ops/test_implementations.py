@@ -13,11 +13,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
 from mat.core.direction import OUTPUT
+from mat.ops.engine.operation import Input, Op, Output
 
 from ..conftest import DEVICE
 from ..support import random_cases, selection  # noqa: F401
 from ..support.cases import BUILT_IN, CASES
 from ..support.layouts import BLAS_DTYPES, MIXES, check_hidden, place, tolerance
+from ..support.threads import in_threads
 
 
 @contextmanager
@@ -150,3 +152,34 @@ def test_implementation(name, k, dtype, rng):
         assert ran["displaced"]
         if implementation.fits is None or implementation.pack:
             assert all(ran.values())
+
+
+def declared():
+    """An operation that is not listed, without implementations."""
+    def check(x: Input, out: Output):
+        """Anything."""
+
+    kind = type("Unlisted", (Op,), {"listed": False})
+    return kind(check, "", True, "made")
+
+
+@pytest.mark.host
+def test_threads_that_ask_first_get_the_same_list():
+    kinds = list(BUILT_IN["elementwise.exp"].implementations)
+    for _ in range(50):
+        operation = declared()
+        made, found = [], [None] * 4
+
+        def first(operation=operation, made=made):
+            made.append(len(kinds))
+            return reversed(kinds)
+
+        operation.first_implementations = first
+
+        def ask(k, operation=operation, found=found):
+            found[k] = operation.implementations
+
+        in_threads(4, ask)
+        assert made
+        assert all(one is found[0] for one in found)
+        assert [i.facet_name for i in found[0]] == [i.facet_name for i in kinds]

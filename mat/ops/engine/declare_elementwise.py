@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numbers
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 
 import numpy as np
@@ -53,6 +53,7 @@ from .operands import (
     of_arrays,
 )
 from .operation import Input, InputOrNumber, MatOp, Output, named, op
+from .planning import Implementation
 
 _TEMPLATE = """{summary}
 
@@ -126,6 +127,7 @@ def _with_example(text: str, example: str) -> str:
 
 LONG = BY_NAME["int64"].char
 FLOAT32 = np.dtype(np.float32)
+_STORED = frozenset(STORED)
 _TYPES = {"b": BOOL, "i": INTEGERS, "f": REAL_TYPES, "c": ""}  # that are compiled, by kind
 _ADAPTING: dict[np.ufunc, Callable[[Arguments], Arguments]] = {
     np.divide: as_floats, **dict.fromkeys(LOGIC, as_booleans)}
@@ -180,9 +182,11 @@ def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,
     doctest. `implementation` computes where `rule` itself does not. A device computes with the
     dtype characters `on_device`.
     """
-    kernel = _of_one(name, rule, doc, on_device)
+    kernel = _of_one(name, rule, doc)
     kernel.meets_read = meets_read
-    kernel.on("array")(implementation or rule)
+    by_numpy = implementation or rule
+    kernel.first_implementations = lambda: _implementations(
+        name, rule, by_numpy, isinstance(by_numpy, np.ufunc), False, on_device)
     function = FunctionOfOne(kernel, rule)
     example = _example(f"mat.{name}(mat.array({sample}))", name, sample, gives)
     public = _public(function, kernel, unary_doc(name, doc, example))
@@ -194,14 +198,13 @@ def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,
     return public
 
 
-def _of_one(name: str, rule: np.ufunc, doc: str, on_device: str = EVERY) -> MatOp:
-    """Declare an operation of one operand, with the kernels of its name."""
+def _of_one(name: str, rule: np.ufunc, doc: str) -> MatOp:
+    """Declare an operation of one operand."""
     def check(x: Input, out: Output) -> None:
         check_out(rule, out, x, name=name)
 
     kernel = _operation(check, name, f"Return {doc}.")
     kernel.result_of = lambda x, out: (x.shape, result_dtype(rule, x))
-    _prepare_kernels(kernel, name, rule, on_device)
     return kernel
 
 
@@ -213,14 +216,20 @@ def _dtypes_of(name: str) -> str:
 
 def _bind_unary_methods(name: str, doc: str, kernel: MatOp, function: Function) -> None:
     """Bind the methods of a function of one operand."""
-    def in_place(self: Mat) -> Mat:
-        return kernel(self, self)
+    def made() -> Function:
+        def method(self: Mat, out: Mat | None = None) -> Mat:
+            return function(self, out)
 
-    def method(self: Mat, out: Mat | None = None) -> Mat:
-        return function(self, out)
+        return named(method, name, unary_doc(name, doc, method=True))
 
-    _bind_method(name, method, lambda: unary_doc(name, doc, method=True))
-    _bind_method(name + "_", in_place, lambda: in_place_doc(name, doc))
+    def made_in_place() -> Function:
+        def in_place(self: Mat) -> Mat:
+            return kernel(self, self)
+
+        return named(in_place, name + "_", in_place_doc(name, doc))
+
+    bind_later(name, made)
+    bind_later(name + "_", made_in_place)
 
 
 def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "",
@@ -244,17 +253,18 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
 
     kernel = _operation(check, name, f"Return {doc}.")
     kernel.result_of = lambda x, y, out: _result_of(rule, x, y)
-    _prepare_kernels(kernel, name, rule, on_device)
     kernel.adapt = _adapting(rule, compares)
     kernel.meets_read = meets_read
-    kernel.on("array", bare=True, silent=silent or compares)(implementation or rule)
+    kernel.first_implementations = lambda: _implementations(
+        name, rule, implementation or rule, True, silent or compares, on_device)
 
     function = FunctionOfTwo(kernel, rule, check_values, shortcut)
     example = _example(f"mat.{name}(mat.array({sample}), 2)", name, sample, gives)
     public = _public(function, kernel, binary_doc(name, doc, example))
     in_place = _in_place(kernel, check_values, shortcut)
     if methods:
-        _bind_method(name + "_", in_place, lambda: in_place_doc(name, doc, binary=True))
+        bind_later(name + "_", lambda: named(in_place, name + "_",
+                                             in_place_doc(name, doc, binary=True)))
     if operator:
         _bind_operators(kernel, operator, function, None if compares else in_place,
                         check_values is None)
@@ -268,8 +278,11 @@ def _adapting(rule: np.ufunc, compares: bool) -> Callable[[Arguments], Arguments
                          partial(as_loop_numbers, rule) if gives_floats else None)
 
 
-def _prepare_kernels(kernel: MatOp, name: str, rule: np.ufunc, on_device: str = EVERY) -> None:
-    """Register kernels of the host and of devices, in which those of `on_device` compute."""
+def _implementations(name: str, rule: np.ufunc, function: Function, bare: bool, silent: bool,
+                     on_device: str = EVERY) -> Iterator[Implementation]:
+    """Yield the kernels of the host, those of devices for the dtypes `on_device`, and `function`
+    for arrays, `bare` and `silent` as in `Op.on`.
+    """
     def on_host(cpu: Engine, *operands: Operand) -> CpuKernel:
         dtype, *_, result = _kernel_dtypes(rule, *operands[:-1])
         line = name if operands[-1].element_type == result else name + "_in"
@@ -277,11 +290,17 @@ def _prepare_kernels(kernel: MatOp, name: str, rule: np.ufunc, on_device: str = 
             line += "_first"
         return cpu.prepare_elementwise(line, *operands, dtype=dtype)
 
-    kernel.prepare("foreign", dtypes=compiled(STORED),
-                   when=_fits_host(rule, _dtypes_of(name), most_halves(name)))(on_host)
-    kernel.prepare("cuda", dtypes=STORED, when=_fits_device(rule, on_device))(
-        lambda cuda, *operands: cuda.prepare_elementwise(
-            name, *operands, dtype=_kernel_dtypes(rule, *operands[:-1])[0]))
+    def on_gpu(cuda: Engine, *operands: Operand) -> Function:
+        found: Function = cuda.prepare_elementwise(
+            name, *operands, dtype=_kernel_dtypes(rule, *operands[:-1])[0])
+        return found
+
+    if lib is not None:
+        yield Implementation("foreign", on_host, None, _STORED, False, True, prepares=True,
+                             when=_fits_host(rule, _dtypes_of(name), most_halves(name)))
+    yield Implementation("cuda", on_gpu, None, _STORED, False, True, prepares=True,
+                         when=_fits_device(rule, on_device))
+    yield Implementation("array", function, None, None, False, bare, silent)
 
 
 def _kernel_dtypes(rule: np.ufunc, *operands: Operand) -> tuple[DType, ...]:
@@ -322,7 +341,7 @@ def _in_float32(*operands: Operand) -> bool:
 def test(name: str, rule: np.ufunc, doc: str) -> Function:
     """Declare ``name(x, out=None)``, a test of each element, without methods; return it."""
     kernel = _of_one(name, rule, doc)
-    kernel.on("array", silent=True)(rule)
+    kernel.first_implementations = lambda: _implementations(name, rule, rule, True, True)
     return _public(FunctionOfOne(kernel, rule), kernel, unary_doc(name, doc))
 
 
@@ -497,8 +516,3 @@ def _public(function: Function, kernel: MatOp, doc: str) -> Function:
     public.__qualname__ = public.__name__
     vars(public)["op"] = kernel
     return public
-
-
-def _bind_method(name: str, function: Function, doc_of: Callable[[], str]) -> None:
-    """Bind a method, which gets its docstring when it is first used."""
-    bind_later(name, lambda: named(function, name, doc_of()))

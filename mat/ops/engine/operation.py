@@ -8,7 +8,7 @@ facet's engine, and returns the operand that was written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from types import MethodType
@@ -88,7 +88,8 @@ class Op(Declaration):
                  name: str | None) -> None:
         Declaration.__init__(self, check, name)
         self.by_form = by_form
-        self.implementations: list[Implementation] = []
+        # makes the first implementations, when they are first needed
+        self.first_implementations: Callable[[], Iterable[Implementation]] = tuple
         # returns arguments without numbers beyond the range of a Mat's integers, where NumPy takes
         # these
         self.adapt: Callable[[Arguments], Arguments] | None = None
@@ -112,6 +113,26 @@ class Op(Declaration):
         return self if instance is None else MethodType(self, instance)
 
     # Implementations
+
+    @property
+    def implementations(self) -> list[Implementation]:
+        """What can compute the operation, in the order of trial.
+
+        Examples
+        --------
+        >>> import mat
+        >>> [i.facet_name for i in mat.exp.op.implementations if i.facet_name == "array"]
+        ['array']
+        """
+        found: list[Implementation] | None = vars(self).get("_implementations")
+        if found is None:  # the first of several threads decides
+            made = sorted(self.first_implementations(), key=rank)
+            found = vars(self).setdefault("_implementations", made)
+        return found
+
+    @implementations.setter
+    def implementations(self, found: list[Implementation]) -> None:
+        vars(self)["_implementations"] = found
 
     def on(self, *facet_names: str | Facet, fits: Fits | None = None, dtypes: str | None = None,
            pack: bool = False, bare: bool = False,

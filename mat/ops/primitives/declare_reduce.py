@@ -7,7 +7,7 @@ returns the public function. A subclass of `Reduction` has all that is to be kno
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from types import FunctionType
 from typing import Any, ClassVar
@@ -21,7 +21,7 @@ from ...matrix.delegate import delegate
 from ...matrix.mat import Mat
 from ...matrix.methods import bind
 from ...support import dtypes
-from ...support.native import compiled
+from ...support.native import lib
 from ...support.plugins import plugin
 from ...support.types import (
     Array,
@@ -38,6 +38,7 @@ from ..engine.by_numpy import LeftToNumPy, leave_if, or_leave
 from ..engine.functions import ReducingMethod, check_is_mat
 from ..engine.operands import as_mat, is_foreign, numpy_gives
 from ..engine.operation import Input, MatOp, Op, Output, named, op
+from ..engine.planning import Implementation
 from ..tiles.overlap import meets_read
 from ..tiles.tile import made_later
 from . import elementwise
@@ -468,13 +469,21 @@ def _operation(kind: Reduction) -> MatOp:
     check.__name__, check.__doc__, check.__module__ = kind.name, kind.summary, type(kind).__module__
     kernel = op(check, method="", by_form=True)
     kernel.meets_read = lambda args: meets_read(args, 1, same=False)
-    kernel.on("array", bare=True, silent=kind.silent)(kind.implementation())
-    kernel.prepare("foreign", dtypes=compiled(kind.compiled), when=kind.fits_compiled)(kind.prepare)
-    if kind.device_type is not None:
-        kernel.prepare("cuda", dtypes=ON_DEVICE, when=kind.fits_device)(kind.prepare_device)
+    kernel.first_implementations = lambda: _implementations(kind)
     kernel.reads_once = kernel.folds = True
     kernel.cut_by(made_later(lambda: kind.cutter(kernel, plugin("ops.primitives.cut_reduce"))))
     return kernel
+
+
+def _implementations(kind: Reduction) -> Iterator[Implementation]:
+    """Yield what computes a reduction: NumPy, kernels of the host and of devices."""
+    yield Implementation("array", kind.implementation(), None, None, False, True, kind.silent)
+    if lib is not None and kind.compiled:
+        yield Implementation("foreign", kind.prepare, None, frozenset(kind.compiled), False, True,
+                             prepares=True, when=kind.fits_compiled)
+    if kind.device_type is not None:
+        yield Implementation("cuda", kind.prepare_device, None, frozenset(ON_DEVICE), False, True,
+                             prepares=True, when=kind.fits_device)
 
 
 def _core(kind: Reduction, kernel: MatOp) -> Function:
