@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import code
+import gc
 import importlib
 import sys
 from collections.abc import Sequence
@@ -27,7 +28,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Carry out the command line and return the exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] == ["run"] and has_plugin("run"):  # none if the package is not ours
-        return plugin("run").main(words[1:])
+        run = plugin("run").main
+        if arguments is None:  # the process is the program's
+            # what was imported stays to the end, where three collections would look through it
+            gc.freeze()
+        return run(words[1:])
     try:
         check_package()
     except ImportError as error:
