@@ -149,6 +149,9 @@ cdef class HostBlocks:
                           uintptr_t points, uintptr_t values, Py_ssize_t n, tuple dtypes) noexcept
     cdef bint search(self, uintptr_t target, uintptr_t sorted_values, Py_ssize_t n,
                      uintptr_t address, Py_ssize_t count, object dtype) noexcept
+    cdef bint correlate(self, uintptr_t target, Py_ssize_t first, Py_ssize_t count, uintptr_t a,
+                        Py_ssize_t n, uintptr_t v, Py_ssize_t m, bint reverse,
+                        object dtype) noexcept
 
 
 cdef class ArrayLender:

@@ -445,22 +445,18 @@ cdef class HostBlocks:
         """Write to `target` before which of n sorted elements each of `count` others comes first;
         return whether elements of that dtype are known.
         """
-        cdef int number = self.number_of(dtype)
-        if number == cnp.NPY_DOUBLE:
-            search_for(<const double *>address, count, <const double *>sorted_values, n,
-                       <int64_t *>target)
-        elif number == cnp.NPY_FLOAT:
-            search_for(<const float *>address, count, <const float *>sorted_values, n,
-                       <int64_t *>target)
-        elif number == self.number_of(INT64):
-            search_for(<const int64_t *>address, count, <const int64_t *>sorted_values, n,
-                       <int64_t *>target)
-        elif number == cnp.NPY_UINT8:
-            search_for(<const uint8_t *>address, count, <const uint8_t *>sorted_values, n,
-                       <int64_t *>target)
-        else:
-            return False
-        return True
+        return search_typed(self.number_of(dtype), <const void *>address, count,
+                            <const void *>sorted_values, n, <int64_t *>target)
+
+    cdef bint correlate(self, uintptr_t target, Py_ssize_t first, Py_ssize_t count, uintptr_t a,
+                        Py_ssize_t n, uintptr_t v, Py_ssize_t m, bint reverse,
+                        object dtype) noexcept:
+        """Write `count` sums, from `first` on, of the n + m - 1 of products of two vectors that are
+        moved along each other, the second one reversed or not; return whether elements of that
+        dtype are known.
+        """
+        return correlate_typed(self.number_of(dtype), <const void *>a, n, <const void *>v, m,
+                               reverse, first, count, <void *>target)
 
     cdef bint put_doubles(self, double *to, uintptr_t address, Py_ssize_t n,
                           object dtype) noexcept:

@@ -29,7 +29,7 @@ from .nested import as_plain, converted, inferred, numbers_of
 from .storage import Storage
 
 # with types of C
-_float64, _array_facet, _observers = FLOAT64, ARRAY, OBSERVERS
+_float64, _array_facet, _observers, _mat = FLOAT64, ARRAY, OBSERVERS, Mat
 _OF_NUMBERS = (np.dtype(bool), np.dtype(np.int64), FLOAT64, np.dtype(complex))
 _PLAIN = (int, float, complex, np.generic, list, tuple, range)  # without memory of their own
 
@@ -108,7 +108,7 @@ def array(object: ArraySource, dtype: DTypeLike = None, *more: Never, copy: bool
         copied: Mat | None = None
         if type(object) is np.ndarray:
             copied = copy_of_array(object, order)
-        elif type(object) is Mat and order == "K":
+        elif type(object) is _mat and order == "K":
             copied = _copied(object, order)
         if copied is not None:
             return copied

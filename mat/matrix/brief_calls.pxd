@@ -14,7 +14,7 @@ cdef frozenset _PLAIN, _METHODS
 cdef HostBlocks _blocks
 cdef set _known
 cdef dict _inside
-cdef object _mat, _ndarray, _generic, _not_brief, _correlate
+cdef object _mat, _ndarray, _generic, _not_brief
 cdef Py_ssize_t _MOST_RESULT
 
 

@@ -32,19 +32,8 @@ _PLAIN = frozenset((int, float, complex, bool, str, type(None), type, slice, np.
 _METHODS = frozenset((
     np.argmax, np.argmin, np.argpartition, np.argsort, np.cumprod, np.cumsum, np.nonzero,
     np.repeat, np.round, np.searchsorted, np.take, np.trace))
-_correlate: Function = multiarray.correlate
-
-
-def _convolved(a: Array, v: Array, mode: str = "full") -> Array:
-    """Return ``np.convolve`` of vectors."""
-    shorter, longer = (a, v) if len(a) < len(v) else (v, a)
-    found: Array = _correlate(longer, shorter[::-1], mode)
-    return found
-
-
 # by a function of NumPy's: what it calls once it has found out that no argument is of another class
-_INSIDE: dict[Function, Function] = {
-    np.einsum: multiarray.c_einsum, np.correlate: multiarray.correlate2, np.convolve: _convolved}
+_INSIDE: dict[Function, Function] = {np.einsum: multiarray.c_einsum}
 # with types of C
 _mat = Mat
 _ndarray, _generic, _not_brief = np.ndarray, np.generic, NOT_BRIEF

@@ -6,11 +6,12 @@ import functools
 from types import MethodType
 from typing import Any
 
-from ..core.compiled import give_vectorcall
+from ..core.compiled import IN_USE, give_vectorcall
+from ..core.observers import OBSERVERS
 from ..support.types import Arguments, Function, Keywords, Operand
 from .mat import Mat
 
-_mat = Mat  # with types of C
+_mat, _in_use, _observers = Mat, IN_USE, OBSERVERS  # with types of C
 
 
 class MatMethod:  # compiled, `Callee` of the core is its base
@@ -63,7 +64,20 @@ class ItemMethod(MatMethod):
         return self.function(*args, **kwargs) if found is None else found
 
 
-give_vectorcall(MatMethod)
-give_vectorcall(ItemMethod)
+class WritingMethod(MatMethod):
+    """A method without a result, of which `shorter` returns whether it did it, or `function`."""
+
+    def __init__(self, shorter: Function, function: Function) -> None:
+        MatMethod.__init__(self, function)
+        self.shorter: Function = shorter
+
+    def call_fully(self, args: Arguments, kwargs: Keywords) -> Operand:
+        if not kwargs and not _in_use and not _observers and self.shorter(args):
+            return None
+        return self.function(*args, **kwargs)
+
+
+for _kind in (MatMethod, ItemMethod, WritingMethod):
+    give_vectorcall(_kind)
 _of_class: Any = Mat
 _of_class.item = ItemMethod(_of_class.item)

@@ -15,6 +15,7 @@ from ..devices.in_use import computes_elsewhere
 from ..errors import DTypeError, SettingError, ShapeError
 from ..layout.shapes import as_axes, as_axis
 from ..matrix.brief_calls import write_briefly
+from ..matrix.called_methods import WritingMethod
 from ..matrix.delegate import delegate
 from ..matrix.mat import Mat
 from ..matrix.methods import bind, method
@@ -29,7 +30,7 @@ from ..support.types import File, Function, Number, Operand
 from ..support.unbound import DeferredSignature
 from .array_function import call_numpy, code_of
 from .registry import NO_VALUE
-from .short_calls import ShortMethod, TakeMethod, WritingMethod, partitioned, put_in_order
+from .short_calls import ShortMethod, TakeMethod, partitioned, put_in_order
 
 products = at_first_use("ops.linear.matmul")
 sorting = at_first_use("ops.indexing.sorting")

@@ -99,8 +99,9 @@ _TABLE = {
         "convolve* correlate* ediff1d* gradient interp* polyadd* polyder* polyint* polymul* "
         "polysub* polyval* trapezoid vander*",
     "creation":
-        "asanyarray asarray ascontiguousarray astype broadcast_arrays copy empty_like full_like "
-        "geomspace imag linspace logspace ones_like permute_dims ravel real reshape tri zeros_like",
+        "asanyarray asarray ascontiguousarray astype broadcast_arrays copy empty_like frombuffer "
+        "full_like geomspace imag linspace logspace ones_like permute_dims ravel real reshape tri "
+        "zeros_like",
     "elementwise":
         "allclose* angle array_equal array_equiv* around clip fix* isclose iscomplex isneginf "
         "isposinf isreal may_share_memory packbits* piecewise real_if_close round shares_memory "
@@ -144,7 +145,8 @@ COMPOSED_NAMES: frozenset[str] = frozenset(" ".join(_COMPOSING.values()).split()
 # functions whose implementations alone know what docstrings say: which keywords they have beyond
 # those of some version of NumPy, or that the host computes
 OF_OWN_KIND: frozenset[str] = frozenset((
-    "argsort", "astype", "clip", "fftfreq", "reshape", "rfftfreq", "sort", "unique"))
+    "argsort", "astype", "clip", "fftfreq", "frombuffer", "reshape", "rfftfreq", "sort",
+    "unique"))
 # the modules that may not be imported yet, by functions; absent ones are of other versions of NumPy
 WAITING: dict[object, str] = {
     function: module for module, names in MODULES.items() for name in names.split()

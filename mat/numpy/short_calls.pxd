@@ -68,7 +68,8 @@ cdef class ByLayout(Way):
 cdef class OfFew(Way):
     cdef object function
     cdef Py_ssize_t limit
-    @cython.locals(view=MatBase)
+    cdef bint in_lines
+    @cython.locals(view=MatBase, shape=tuple)
     cpdef object call(self, tuple args, dict kwargs)
 
 
@@ -135,11 +136,6 @@ cpdef bint partitioned(tuple args) except -1
 @cython.locals(view=MatBase, layout=Layout)
 cpdef bint diagonal_filled(tuple args) except -1
 cpdef bint written_shortly(object function, tuple args, dict kwargs) except -1
-
-
-cdef class WritingMethod(MatMethod):
-    cdef object shorter
-    cdef object call_fully(self, tuple args, dict kwargs)
 
 
 cdef class ShortMethod(MatMethod):

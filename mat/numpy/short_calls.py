@@ -206,17 +206,19 @@ class ByLayout(Way):
 
 
 class OfFew(Way):
-    """By NumPy's function of a Mat of fewer elements than `limit`, without other arguments."""
+    """By NumPy's function of a Mat of less than `limit` elements, or in a line if `in_lines`."""
 
-    def __init__(self, function: Function, limit: int) -> None:
+    def __init__(self, function: Function, limit: int, in_lines: bool = False) -> None:
         self.function: Function = function
         self.limit: int = limit
+        self.in_lines: bool = in_lines
 
     def call(self, args: Arguments, kwargs: Keywords) -> Operand:
         if kwargs or len(args) != 1 or type(args[0]) is not _mat:
             return None
         view: Any = args[0]
-        if view.layout.size >= self.limit:
+        shape = view.layout.shape
+        if (shape[-1] if self.in_lines and shape else view.layout.size) >= self.limit:
             return None
         found = call_briefly(self.function, args, kwargs, True)
         return None if found is _not_brief else found
@@ -511,6 +513,8 @@ _ALONG: dict[object, tuple[Any, ...]] = {
     np.repeat: (few.repeated, 2, None, False),
     np.compress: (selection.compressed, 2, None, False),
     np.round: (few.rounded, 1, 0, False, "decimals"),
+    np.correlate: (few.correlated, 2, "valid", False, "mode"),
+    np.convolve: (few.convolved, 2, "full", False, "mode"),
     np.roll: (few.rolled, 2, None, False), np.take: (selection.taken_of, 2, None, False)}
 _usual_of: list[Callable[[Function], int]] = []  # the only one
 
@@ -632,19 +636,6 @@ def written_shortly(function: Function, args: Arguments, kwargs: Keywords) -> bo
     return write_briefly(function, args, kwargs)
 
 
-class WritingMethod(MatMethod):
-    """A method without a result, of which `shorter` returns whether it did it, or `function`."""
-
-    def __init__(self, shorter: Function, function: Function) -> None:
-        MatMethod.__init__(self, function)
-        self.shorter: Function = shorter
-
-    def call_fully(self, args: Arguments, kwargs: Keywords) -> Operand:
-        if not kwargs and not _in_use and not _observers and self.shorter(args):
-            return None
-        return self.function(*args, **kwargs)
-
-
 class ShortMethod(MatMethod):
     """A method that is NumPy's function `numpys` in its shortest way, or `function`; `second`: self
     is the second argument of that.
@@ -684,5 +675,5 @@ class TakeMethod(ShortMethod):
         return ShortMethod.call_fully(self, args, kwargs) if found is None else found
 
 
-for _kind in (ShortMethod, TakeMethod, WritingMethod):
+for _kind in (ShortMethod, TakeMethod):
     give_vectorcall(_kind)

@@ -99,3 +99,28 @@ def test_a_memoryview_that_is_released():
     x = mat.ndarray(10, "float64", buffer)
     buffer.release()
     assert x.fill_(2).sum() == 20
+
+
+def test_frombuffer_shares_memory():
+    buffer = bytearray(range(32))
+    x = mat.frombuffer(buffer, "float64", offset=8)
+    x[0] = 5
+    buffer[16:24] = np.float64(7).tobytes()
+    assert_array_equal(np.frombuffer(buffer, offset=8)[:2], [5, 7])
+    assert x[:2].tolist() == [5, 7]
+    y = mat.frombuffer(b"abcdef", "uint8", 3, 2)
+    assert y.tolist() == [99, 100, 101]
+    assert not y.flags.writeable
+    with pytest.raises(ValueError, match="read-only"):
+        y[0] = 1
+    with pytest.raises(ValueError, match="multiple of element size"):
+        mat.frombuffer(b"abc")
+
+
+def test_frombuffer_copies_what_a_mat_cannot_share():
+    assert_array_equal(mat.frombuffer(b"abcdefghi", "int32", 2, 1),
+                       np.frombuffer(b"abcdefghi", "int32", 2, 1))
+    x = mat.arange(4.0)
+    y = mat.frombuffer(x)
+    x[0] = 9
+    assert y.tolist() == [0, 1, 2, 3]

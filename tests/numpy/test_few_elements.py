@@ -1,5 +1,7 @@
 """Functions and methods of a few elements, computed by loops of the core, beside NumPy's."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -182,6 +184,21 @@ def test_interpolation_leaves_errors_to_numpy():
     for points, values in ((mat.array([1.0, 2.0, 3.0]), x), (mat.zeros(0), mat.zeros(0))):
         with pytest.raises(ValueError, match=r"not of the same length|is empty"):
             mat.interp(x, points, values)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8", "int16", "complex128"])
+@pytest.mark.parametrize("sizes", [(1, 1), (5, 1), (7, 4), (4, 7), (9, 9), (3, 40), (60, 61)])
+def test_vectors_moved_along_each_other(sizes, dtype, rng):
+    a, v = ((rng.random(n) * 30 - 15 * (dtype != "uint8")).astype(dtype) for n in sizes)
+    forms = (lambda x: x, lambda x: x[::-1], lambda x: x[1:] if len(x) > 1 else x)
+    for name, form in product(("correlate", "convolve"), forms):
+        call, wanted = getattr(mat, name), getattr(np, name)
+        one, other = form(mat.array(a)), form(mat.array(v))
+        for mode in ("full", "same", "valid"):
+            np.testing.assert_allclose(np.asarray(call(one, other, mode)),
+                                       wanted(form(a), form(v), mode), 1e-4, 1e-3)
+        assert call(one, other).shape == wanted(form(a), form(v)).shape
+        assert call(one, other, mode="same").dtype == dtype
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8", "int16"])

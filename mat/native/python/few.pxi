@@ -53,6 +53,71 @@ cdef void search_for(const Ordered *values, Py_ssize_t count, const Ordered *of,
         target[k] = low
 
 
+cdef bint search_typed(int number, const void *values, Py_ssize_t count, const void *of,
+                       Py_ssize_t n, int64_t *target) noexcept:
+    """Search by NumPy's number of the dtype; return whether it is known here."""
+    if number == cnp.NPY_DOUBLE:
+        search_for(<const double *>values, count, <const double *>of, n, target)
+    elif number == cnp.NPY_FLOAT:
+        search_for(<const float *>values, count, <const float *>of, n, target)
+    elif number == cnp.NPY_INT64:
+        search_for(<const int64_t *>values, count, <const int64_t *>of, n, target)
+    elif number == cnp.NPY_UINT8:
+        search_for(<const uint8_t *>values, count, <const uint8_t *>of, n, target)
+    else:
+        return False
+    return True
+
+
+cdef inline Ordered sum_of_products(const Ordered *x, const Ordered *y, Py_ssize_t step,
+                                    Py_ssize_t n) noexcept:
+    """Return the sum of n products; in four parts, so that additions need not wait for others."""
+    cdef Ordered a = 0, b = 0, c = 0, d = 0
+    cdef Py_ssize_t k
+    for k in range(0, n - 3, 4):
+        a += x[k] * y[step * k]
+        b += x[k + 1] * y[step * (k + 1)]
+        c += x[k + 2] * y[step * (k + 2)]
+        d += x[k + 3] * y[step * (k + 3)]
+    for k in range(n - n % 4, n):
+        a += x[k] * y[step * k]
+    return <Ordered>((a + b) + (c + d))
+
+
+cdef void correlate(const Ordered *a, Py_ssize_t n, const Ordered *v, Py_ssize_t m,
+                    bint reverse, Py_ssize_t first, Py_ssize_t count, Ordered *target) noexcept:
+    """See `HostBlocks.correlate`."""
+    cdef Py_ssize_t k, at, low, step = -1 if reverse else 1
+    if reverse:
+        v += m - 1
+    for k in range(count):
+        at = first + k - m + 1  # the index in `a` beside the first element of `v`
+        low = -at if at < 0 else 0
+        target[k] = sum_of_products(a + at + low, v + step * low, step,
+                                    (m if at + m < n else n - at) - low)
+
+
+cdef bint correlate_typed(int number, const void *a, Py_ssize_t n, const void *v, Py_ssize_t m,
+                          bint reverse, Py_ssize_t first, Py_ssize_t count,
+                          void *target) noexcept:
+    """Correlate by NumPy's number of the dtype; return whether it is known here."""
+    if number == cnp.NPY_DOUBLE:
+        correlate(<const double *>a, n, <const double *>v, m, reverse, first, count,
+                  <double *>target)
+    elif number == cnp.NPY_FLOAT:
+        correlate(<const float *>a, n, <const float *>v, m, reverse, first, count,
+                  <float *>target)
+    elif number == cnp.NPY_INT64:
+        correlate(<const int64_t *>a, n, <const int64_t *>v, m, reverse, first, count,
+                  <int64_t *>target)
+    elif number == cnp.NPY_UINT8:
+        correlate(<const uint8_t *>a, n, <const uint8_t *>v, m, reverse, first, count,
+                  <uint8_t *>target)
+    else:
+        return False
+    return True
+
+
 cdef void as_doubles(const Ordered *x, Py_ssize_t n, double *target) noexcept:
     cdef Py_ssize_t k
     for k in range(n):

@@ -11,7 +11,7 @@ import numpy as np
 from ...devices.device import DeviceLike
 from ...devices.in_use import computes_elsewhere
 from ...errors import DTypeError
-from ...matrix.creation import adopted
+from ...matrix.creation import adopted, from_numpy
 from ...matrix.filled import empty_like, full, full_like, ones_like, zeros_like
 from ...matrix.mat import Mat
 from ...ops.engine.by_numpy import leave_if
@@ -21,7 +21,7 @@ from ...support.dtypes import is_known_dtype, represents
 from ...support.plugins import at_first_use
 from ...support.types import DTypeLike, Function, Number, Operand, ShapeLike
 from ..operands import REAL, as_dtype, as_floats, is_there, keeps_parts, mats_there, with_axis_moved
-from ..registry import Result, implements
+from ..registry import ON_HOST, Result, implements
 from ..short_calls import real_parts
 
 ufuncs = at_first_use("ops.primitives.ufuncs")
@@ -64,6 +64,18 @@ def numpy_full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None, or
              fill_value)))
     filled = _filled_like(partial(full_like, fill_value=fill_value))
     return filled(a, dtype, order, shape=shape, device=device)
+
+
+@implements("frombuffer", mats=0)
+def numpy_frombuffer(buffer: Operand, dtype: DTypeLike = float, count: int = -1, offset: int = 0,
+                     *, like: object = None) -> Result:
+    leave_if(isinstance(buffer, Mat))  # it could not be written as long as the result exists
+    found = np.frombuffer(buffer, dtype, count, offset)
+    leave_if(not is_known_dtype(found.dtype) or not found.flags.aligned)
+    return from_numpy(found)
+
+
+ON_HOST.add(np.frombuffer)
 
 
 @implements("tri", mats=0)

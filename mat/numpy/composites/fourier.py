@@ -199,7 +199,7 @@ def _register() -> None:
         transform.__name__ = f"numpy_{name}"
         implements(f"fft.{name}")(transform)
         numpys = getattr(np.fft, name)
-        WAYS[numpys] = OfFew(numpys, SHORT)
+        WAYS[numpys] = OfFew(numpys, SHORT, name in _OF_ONE)
     ON_HOST.update(numpy_function(f"fft.{name}") for name in ("fftfreq", "rfftfreq"))
 
 

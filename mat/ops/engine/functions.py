@@ -341,9 +341,10 @@ def masked(function: FunctionOfOne | FunctionOfTwo, operands: Arguments, out: Op
             else _need_no_conversion(operands[0], operands[1])):
         return None
     where: Any = mask
+    if where.element_type.kind != "b" or where.layout.shape != to.layout.shape:
+        return None
     found: Any = kernel.make((*operands, None))
-    if found.element_type is not to.element_type or where.element_type.kind != "b" or not (
-            found.layout.shape == to.layout.shape == where.layout.shape):
+    if found.element_type is not to.element_type or found.layout.shape != to.layout.shape:
         return None
     written: Operand = _selecting.select(mask, found, to, to)
     return written

@@ -50,6 +50,14 @@ cpdef object interpolated(object x, object xp, object fp)
                enabled=bint)
 cdef object _few_interpolated(object x, object xp, MatBase of)
 
+cpdef object correlated(object a, object v, object mode)
+cpdef object convolved(object a, object v, object mode)
+
+@cython.locals(one=MatBase, other=MatBase, first=Layout, last=Layout, n=Py_ssize_t, m=Py_ssize_t,
+               least=Py_ssize_t, most=Py_ssize_t, start=Py_ssize_t, count=Py_ssize_t, enabled=bint,
+               made=MatBase, to=uintptr_t, at=uintptr_t, of=uintptr_t)
+cdef object _moved_along(object a, object v, object mode, bint reverse)
+
 @cython.locals(view=MatBase, layout=Layout)
 cpdef object diagonal(object x)
 

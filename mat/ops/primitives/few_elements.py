@@ -203,6 +203,53 @@ def _few_interpolated(x: object, xp: object, of: Mat) -> Operand:
     return made
 
 
+def correlated(a: object, v: object, mode: object) -> Operand:
+    """Return NumPy's ``correlate(a, v, mode)`` of few elements."""
+    return _moved_along(a, v, mode, False)
+
+
+def convolved(a: object, v: object, mode: object) -> Operand:
+    """Return NumPy's ``convolve(a, v, mode)`` of few elements."""
+    return _moved_along(a, v, mode, True)
+
+
+def _moved_along(a: object, v: object, mode: object, reverse: bool) -> Operand:
+    """Return the sums of products of two vectors that are moved along each other."""
+    if type(a) is not _mat or type(v) is not _mat or not none_else():
+        return None
+    one: Any = as_packed(a)
+    other: Any = as_packed(v)
+    if one is None or other is None or one.element_type is not other.element_type or not (
+            len(one.layout.shape) == len(other.layout.shape) == 1):
+        return None
+    first, last = one.layout, other.layout
+    n, m = first.size, last.size
+    least, most = min(n, m), max(n, m)
+    if mode == "full":
+        start, count = 0, n + m - 1
+    elif mode == "valid":
+        start, count = least - 1, most - least + 1
+    elif mode == "same":  # NumPy correlates the longer one with the other, and reverses the result
+        start, count = least // 2 if n < m and not reverse else (least - 1) // 2, most
+    else:
+        return None
+    if not 0 < count * least <= _MOST:
+        return None
+    enabled = one.device_enabled and other.device_enabled
+    made: Any = form_of_result((count,), one.element_type).new(enabled, None)
+    to = made.storage.ready(_array.mask, _array.bit, False, True)
+    one._locate()
+    other._locate()
+    # no code of Python may run from here on, so that no Mat changes meanwhile
+    at = elements_at(one, first, one.storage, _array)
+    of = elements_at(other, last, other.storage, _array)
+    if not to or not at or not of or not _blocks.correlate(
+            to, start, count, at, n, of, m, reverse, one.element_type):
+        return None
+    made.storage.written(_array.mask)
+    return made
+
+
 def diagonal(x: object) -> Operand:
     """Return a view of the main diagonal of a matrix."""
     if type(x) is not _mat:
