@@ -127,6 +127,7 @@ def drawn(labels, number):
     return labels if selection.ALL else [labels[number % len(labels)], "packed"]
 
 
+@pytest.mark.filterwarnings("ignore:Mean of empty slice")
 @pytest.mark.sample(14)
 @pytest.mark.parametrize(("name", "k", "dtype"), IMPLEMENTED, ids=IDS)
 def test_implementation(name, k, dtype, rng):

@@ -3,6 +3,7 @@
 import inspect
 import itertools
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -216,6 +217,41 @@ def test_arrays_are_taken_too(rng):
     agree(mat.sum(x, axis=0), x.sum(0))
 
 
+def warned(call):
+    """Return the messages of a call's warnings, but those of invalid values."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        call()
+    return [str(w.message) for w in found if not str(w.message).startswith("invalid value")]
+
+
+WARNING = {
+    **{name: lambda m, x, name=name: getattr(m, name)(x) for name in ("mean", "var", "std")},
+    **{f"{name} along": lambda m, x, name=name: getattr(m, name)(x, axis=0, keepdims=True)
+       for name in ("mean", "var", "std")},
+    **{f"{name} where": lambda m, x, name=name: getattr(m, name)(
+        x, where=False, out=m.zeros(())) for name in ("mean", "var", "std")},
+    "some": lambda m, x: m.mean(x, axis=0, where=m.asarray(np.arange(x.size).reshape(x.shape) < 2)),
+    "method": lambda m, x: x.mean(axis=-1), "into": lambda m, x: m.mean(x, out=m.zeros(())),
+    "ddof": lambda m, x: m.var(x, ddof=6), "average": lambda m, x: m.average(x)}
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (0, 0), (2, 3)])
+@pytest.mark.parametrize("name", WARNING)
+def test_warnings_are_numpys(name, shape):
+    for dtype in ("float32", "float64", "int64", "complex128"):
+        if dtype == "complex128" and ("where" in name or name == "into"):
+            continue  # which a real `out` cannot take
+        a = np.ones(shape, dtype)
+        x, wanted = mat.array(a), warned(lambda a=a: WARNING[name](np, a))
+        for m in (mat, np):
+            assert warned(lambda m=m, x=x: WARNING[name](m, x)) == wanted
+    if name in ("mean", "into"):
+        with mat.use_device("emulated"):
+            assert warned(lambda: WARNING[name](mat, x)) == wanted
+
+
+@pytest.mark.filterwarnings("ignore:Mean of empty slice")
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0)])
 def test_of_nothing(shape):
     x, m = np.zeros(shape), mat.zeros(shape)

@@ -361,6 +361,7 @@ def _about(a: Mat, axis: AxisLike, ddof: Number, keepdims: bool, where: Operand,
     if not isinstance(left, Mat):
         leave_if(left <= 0)
         return elementwise.divide(total, float(left))
+    leave_if(not computes_elsewhere(left) and bool((left <= 0).any()))  # NumPy warns
     left = elementwise.maximum(left, 0).reshape(total.shape)
     return as_dtype(elementwise.divide(total, left), a.dtype)
 

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...devices.in_use import computes_elsewhere
 from ...errors import DTypeError, IntegerError, ShapeError
 from ...layout.merged_axes import ReductionAxis, ReductionForm, form_of
 from ...layout.shapes import Ints, as_axes, as_axis, broadcast_shapes, integer, items_of
@@ -177,6 +178,7 @@ def mean_chosen(total: Function, a: Mat, axis: AxisLike, keepdims: bool, where: 
     if a.dtype.kind != "f":
         a = a.astype(np.float64)
     count = total(mask, axis, keepdims=keepdims)
+    leave_if(not computes_elsewhere(count) and not count.to_numpy().all())  # NumPy warns
     found: Mat = elementwise.divide(total(chosen(mask, a, 0), axis, keepdims=keepdims), count)
     return found if found.dtype == a.dtype else found.astype(a.dtype)
 

@@ -12,9 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...core.compiled import IN_USE
+from ...core.source_line import warn
 from ...devices.in_use import has_kernels
 from ...errors import ShapeError
-from ...layout.shapes import Ints
+from ...layout.shapes import Ints, as_axes
 from ...layout.strided import packed_strides
 from ...matrix.filled import full
 from ...matrix.mat import Mat
@@ -69,12 +70,14 @@ _OF_WHOLE = SUFFIXES | dict.fromkeys(BY_NAME["uint64"].chars, "i64")
 
 def _mean(x: Array, axis: AxisLike = None, keepdims: bool = False,
           out: Array | None = None) -> object:
-    """Return NumPy's mean; for no elements, return NaN without a warning."""
+    """Return NumPy's mean; for no elements, NaN, with one warning of NumPy's two."""
     if is_half(x.dtype) and x.size and out is not None:  # NumPy would write the sum to `out`
         out[...] = np.mean(x, axis=axis, keepdims=keepdims, dtype=np.float32)
         return out
     if x.size or out is None:
         return np.mean(x, axis=axis, keepdims=keepdims, out=out)
+    if out.size or not math.prod(x.shape[k] for k in as_axes(axis, x.ndim)):
+        warn("Mean of empty slice", RuntimeWarning)
     out[...] = np.nan
     return out
 
@@ -121,6 +124,9 @@ class Mean(Reduction):
     def kernel(self, char: str) -> str:
         name = "count_nonzero" if char in BOOL else "sum" if char in REAL_TYPES else self.name
         return f"mat_{name}_{SUFFIXES[char]}"
+
+    def fits_compiled(self, x: Mat, out: Mat) -> bool:
+        return x.size > 0 and super().fits_compiled(x, out)
 
     def of_chosen(self, core: Function, x: Mat, axis: AxisLike, keepdims: bool, initial: Operand,
                   where: Operand) -> Mat:
