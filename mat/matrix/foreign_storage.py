@@ -52,6 +52,9 @@ class ForeignStorage(Storage):
     owners_version: Version | None  # what the owner counts
     seen_home: Seen | None
     process: int  # the last one that wrote in another memory
+    place_of: object  # what `locate` has found out, and the bounds there; None: nothing yet
+    starts_at: int
+    ends_at: int
 
     def share(self) -> None:
         """Mark the memory that was just adopted as its owner's."""
@@ -59,30 +62,42 @@ class ForeignStorage(Storage):
         if _AWAY.data:  # type: ignore[attr-defined]  # the set itself, for each new Mat
             self.join(members(_AWAY))
 
-    def region(self) -> tuple[object, int, int]:
-        """Return the owner of the address space, None for the process, and the bounds of memory."""
+    def locate(self) -> None:
+        """Find out the owner of the address space (a file, a memory, or the process) and the bounds
+        of the home in it, which stay until the home is dropped.
+        """
         home = self.adopted
         handle = None if home is None else self.handles.get(home)
         if handle is None or home is None:
-            return self, 0, 0  # nobody else's
+            self.place_of, self.starts_at, self.ends_at = (), 0, 0  # nobody else's
+            return
+        owner: object
         if home is not host():
-            start = home.address_of(handle)
-            return home, start, start + (self.nbytes if start else 0)
-        self.find_address()
-        owner, start = file_of(handle) or (None, self.address)
-        return owner, start, start + self.nbytes
+            owner, start = home, home.address_of(handle)
+        else:
+            self.find_address()
+            owner, start = file_of(handle) or (None, self.address)
+        self.starts_at = self.ends_at = start
+        self.ends_at += self.nbytes if start or home is host() else 0
+        self.place_of = (owner,)
 
     def join(self, others: Any) -> None:
         """Find the storages among `others` that have the same memory."""
-        owner, low, high = self.region()
-        for other in others:
-            if not isinstance(other, ForeignStorage) or other is self or not other.shared:
+        if self.place_of is None:
+            self.locate()
+        low, high = self.starts_at, self.ends_at
+        for other in others:  # which may be thousands
+            if not isinstance(other, ForeignStorage):
                 continue
-            its_owner, start, stop = other.region()
-            if its_owner == owner and start < high and low < stop:
+            one = other
+            if one is self or not one.shared:
+                continue
+            if one.place_of is None:
+                one.locate()
+            if one.starts_at < high and low < one.ends_at and one.place_of == self.place_of:
                 with _links:
-                    _link(self, other)
-                    _link(other, self)
+                    _link(self, one)
+                    _link(one, self)
 
     def leave_home(self) -> None:
         """Prepare for a copy in another memory."""
@@ -374,7 +389,7 @@ class ForeignStorage(Storage):
         """Return whether an access to self touches memory that `view` of `other` sees, too."""
         mine: Any = record.view
         a, b = mine._touched(), view._touched()
-        (_, start, _), (_, its_start, _) = self.region(), other.region()
+        start, its_start = self.starts_at, other.starts_at  # they were found to be neighbours
         shift, odd = divmod(its_start - start, self.unit)
         if odd or self.unit != other.unit:
             (low, high), (first, last) = a.bounds, b.bounds
@@ -403,7 +418,7 @@ class ForeignStorage(Storage):
         self.settle_pending(True)  # before, as a device may compute it
         self.save()
         super().drop_all()
-        self.shared = self.guarded = False
+        self.shared, self.guarded, self.place_of = False, False, None
         self.unwatch()
 
     def __del__(self) -> None:

@@ -16,6 +16,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import mat
+from mat.matrix import foreign_storage
 
 pytestmark = pytest.mark.host  # these use devices of their own
 
@@ -328,3 +329,18 @@ def test_without_devices_nothing_is_remembered():
     assert x.tolist() == y.tolist()
     assert not x.storage.guarded
     assert not y.storage.guarded
+
+
+def test_memory_of_each_array_is_found_once(monkeypatch):
+    calls = []
+    monkeypatch.setattr(foreign_storage, "file_of",
+                        lambda handle, found=foreign_storage.file_of: calls.append(1)
+                        or found(handle))
+    arrays = [np.full(3, k, float) for k in range(200)]
+    with mat.use_device("emulated"):
+        mats = [mat.asarray(a) for a in arrays]
+        assert_array_equal(mat.concat(mats).to_numpy(), np.concatenate(arrays))
+        whole = mat.asarray(arrays[0])
+        whole += 1
+        assert mats[0].tolist() == [1, 1, 1]  # another Mat over that memory
+    assert len(calls) <= len(mats) + 1
