@@ -7,11 +7,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..layout.attributes import NamedTuple
 from ..layout.strided import Layout
 from ..support.types import Array
 

@@ -12,9 +12,9 @@ import math
 from collections.abc import Callable, Sequence
 from functools import cache
 from math import prod
+from typing import NamedTuple
 
 from ..core.observers import OBSERVERS
-from ..layout.attributes import NamedTuple
 from ..layout.matrix_operand import GemmForm, GemvForm, GerForm, MatrixOperand, SyrkForm, TrsmForm
 from ..layout.shapes import Ints
 from ..layout.strided import Layout

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
-from ..layout.attributes import NamedTuple
 from ..layout.shapes import Ints
 from ..layout.sliding_window import ONE, Channels, WindowAxis, Windows, remainders, with_batch
 from ..layout.strided import packed_strides

@@ -10,10 +10,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
-from ..layout.attributes import NamedTuple
 from ..layout.merged_axes import loops, merged
 from ..layout.shapes import Ints
 from ..layout.strided import Layout, packed_strides

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from functools import cache, lru_cache
 from math import prod
+from typing import NamedTuple
 
-from ..layout.attributes import NamedTuple
 from ..layout.matrix_operand import GemmSizes, MatmulForm
 from ..layout.shapes import signed
 from ..support.dtypes import BOOL, BY_CHAR, ELEMENT_TYPES, FLOAT8, HALVES, INTEGERS

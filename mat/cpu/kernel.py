@@ -9,10 +9,10 @@ call, and the range of work that a thread is to do.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from ..core.compiled import KernelCall
 from ..core.observers import OBSERVERS
-from ..layout.attributes import NamedTuple
 from ..support import host_pool
 from ..support.native import ffi, lib
 from ..support.types import CData, Number, Presented

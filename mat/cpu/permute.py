@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
-from ..layout.attributes import NamedTuple
 from ..layout.merged_axes import CopyAxis, merged, starts, upwards
 from ..layout.strided import Layout, packed
 from ..support.native import ffi, lib

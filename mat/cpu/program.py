@@ -10,10 +10,9 @@ import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import KernelError
-from ..layout.attributes import NamedTuple
 from ..layout.shapes import Ints
 from ..layout.strided import packed_strides
 from ..support.fork import WithLock, start

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import threading
-from _queue import Empty, SimpleQueue  # the C part of queue, which takes longer to import
 from collections.abc import Callable
 from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import TypeAlias
 
 from ..core.compiled import share_by

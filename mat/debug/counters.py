@@ -11,7 +11,7 @@ import os
 import sys
 import threading
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.cube import Cube
 from ..core.observers import COPY, INSTEAD, Observation, Observer, host_call, observe_always
@@ -20,7 +20,6 @@ from ..core.runs import Runs
 from ..core.source_line import allow_conflicts as _allowed
 from ..core.source_line import line_of, running_operation, user_line
 from ..errors import ConflictError, DirectionError, SettingError
-from ..layout.attributes import NamedTuple
 from ..support.fork import WithLock
 from ..support.formatting import counted
 from ..support.open_blocks import Decorating, remove

@@ -5,13 +5,12 @@ Nothing is accessed.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ..core.coherence import LIVE
 from ..core.export import ExportRecord
 from ..core.registry import Memory, listed_memories
 from ..core.source_line import line_of
-from ..layout.attributes import NamedTuple
 from ..matrix.base import MATS
 from ..matrix.mat import Mat
 from ..matrix.scratch import spare_bytes

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from itertools import combinations
 from math import prod
 from threading import get_ident
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,7 +38,6 @@ from ..devices.in_use import CPU, Device
 from ..devices.pooled import PooledDevice, PooledFacet
 from ..errors import OutOfDeviceMemory, OutOfMemory, PlanError
 from ..facets import ARRAY
-from ..layout.attributes import NamedTuple
 from ..layout.shapes import Ints
 from ..matrix.mat import Mat
 from ..matrix.reading import mapped, rebuilt

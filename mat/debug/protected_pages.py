@@ -20,7 +20,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from functools import cache
 from types import FrameType
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from cffi import FFI
@@ -28,7 +28,6 @@ from cffi import FFI
 from ..core.compiled import THREADS
 from ..core.source_line import cell_of, line_of, thread_name, user_line
 from ..errors import KernelError
-from ..layout.attributes import NamedTuple
 from ..support.c_compiler import CompileError, library
 from ..support.open_blocks import Block
 from ..support.types import Array, CData, DType

@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any, TextIO, TypeAlias
+from typing import Any, NamedTuple, TextIO, TypeAlias
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from ..core.source_line import cell_of, line_of
 from ..core.span_copy import SpanCopy
 from ..devices.device import kinds
 from ..errors import DTypeError
-from ..layout.attributes import NamedTuple
 from ..matrix.base import MATS
 from ..matrix.mat import Mat
 from ..matrix.methods import method

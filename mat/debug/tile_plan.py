@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
@@ -24,7 +24,6 @@ from ..devices.device import use_device
 from ..devices.in_use import CPU, Device, in_use, used
 from ..errors import OutOfDeviceMemory, SettingError
 from ..facets import ARRAY
-from ..layout.attributes import NamedTuple
 from ..layout.strided import packed
 from ..matrix.base import form_of_result
 from ..matrix.creation import adopted

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise, starmap
 from pathlib import Path
 from time import perf_counter
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from ..core.access_record import AccessRecord
 from ..core.cube import Cube
@@ -26,7 +26,6 @@ from ..core.runs import Runs, run
 from ..core.source_line import file_and_line, line_of, user_line
 from ..core.span_copy import SpanCopy
 from ..errors import FormatError
-from ..layout.attributes import NamedTuple
 from ..matrix.mat import Mat
 from ..ops.expressions.nodes import PASS
 from ..ops.tiles.tile import operand_of, tile_now

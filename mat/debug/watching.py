@@ -15,12 +15,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import pairwise
 from types import FrameType
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ..errors import AliasError, DirectionError, DTypeError
-from ..layout.attributes import NamedTuple
 from ..support.formatting import counted
 from ..support.open_blocks import Block
 from ..support.types import Array

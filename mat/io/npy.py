@@ -14,12 +14,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import FormatError
-from ..layout.attributes import NamedTuple
 from ..support.dtypes import ELEMENT_TYPES, SUPPORTED, as_dtype
 from ..support.types import Array, DType
 from .streams import ElementFormat, Progress, Source, Stream, pieces, quoted

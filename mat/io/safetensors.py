@@ -7,10 +7,9 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Mapping
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 from ..errors import DTypeError, FormatError
-from ..layout.attributes import NamedTuple
 from ..support.dtypes import as_dtype
 from ..support.types import Array, DType, Keywords
 from .streams import ElementFormat, Source, quoted

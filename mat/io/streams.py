@@ -16,12 +16,11 @@ from contextlib import contextmanager, suppress
 from itertools import product
 from math import prod
 from sys import getrefcount
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
 
 from ..errors import DTypeError, FormatError
-from ..layout.attributes import NamedTuple
 from ..layout.shapes import LARGEST, MOST_AXES, Ints
 from ..memories.file_pages import empty, release
 from ..support.cache_dir import replacing

@@ -5,7 +5,8 @@ Plain tuples: kernels are prepared for them, and remembered by them. All steps c
 
 from __future__ import annotations
 
-from .attributes import NamedTuple
+from typing import NamedTuple
+
 from .merged_axes import merged
 from .shapes import Ints
 from .strided import Layout

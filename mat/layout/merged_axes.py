@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
-from .attributes import NamedTuple
 from .shapes import Ints, signed
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import product
 from math import gcd
+from typing import NamedTuple
 
 from ..errors import ShapeError
-from .attributes import NamedTuple
 from .shapes import Ints, integer
 
 Setting = int | Ints | None  # one for all axes, one for each, or the default

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import product
 from types import FunctionType, GenericAlias, MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar, overload
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from ..devices.device import Device, device_of
 from ..devices.emulated_array import EmulatedArray
 from ..errors import DeviceError, DiskError, DTypeError, IndexOutOfRange, IntegerError, ShapeError
 from ..facets import ARRAY, over
-from ..layout.attributes import NamedTuple
 from ..layout.orders import columnwise, in_order
 from ..layout.shapes import LARGEST, Ints, as_shape, integer
 from ..layout.strided import Layout, packed, position

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from time import perf_counter
 from types import FrameType
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ..core.compiled import IN_USE
 from ..core.cube import Cube
@@ -25,7 +25,6 @@ from ..core.observers import INSTEAD, Observation, Observer, observe, observe_tr
 from ..core.registry import Memory, host
 from ..core.runs import Runs
 from ..core.source_line import cell_of
-from ..layout.attributes import NamedTuple
 from ..support import formatting
 from ..support.fork import WithLock
 from ..support.plugins import plugin

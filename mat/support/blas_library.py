@@ -18,9 +18,9 @@ from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 from ..errors import SettingError
-from ..layout.attributes import NamedTuple
 from .dtypes import BLAS_TYPES, BY_CHAR, COMPLEX_TYPES, REAL_TYPES
 from .native import ffi
 from .types import CData, Number

@@ -12,9 +12,7 @@ from collections.abc import Callable
 from functools import cache, wraps
 from pathlib import Path
 from types import ModuleType
-from typing import Any
-
-from ..layout.attributes import NamedTuple
+from typing import Any, NamedTuple
 
 INSTALL = "pip install 'facetmat[cuda]', in a clone pip install -e '.[cuda]'"
 NO_GPU = "there is a driver, but no NVIDIA GPU that this process can see"

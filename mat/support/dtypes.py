@@ -10,11 +10,11 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import DTypeError, RangeError
-from ..layout.attributes import NamedTuple
 from .types import DType, DTypeLike, Number
 
 

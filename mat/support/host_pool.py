@@ -6,9 +6,10 @@ The pool is the process's, and so is its limit, the setting ``host_pool_bytes``.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ..layout.attributes import NamedTuple
 from .native import core, ffi, lib
 from .settings import HOST_POOL
 from .types import Array, CData, DType

@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
 from ...core.compiled import DriverCall
-from ...layout.attributes import NamedTuple
 from ...layout.merged_axes import loops, magic
 from ...layout.shapes import Ints
 from ...layout.strided import Layout

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
-from ...layout.attributes import NamedTuple
 from ...layout.merged_axes import ReductionForm
 from ...layout.shapes import Ints
 from ...layout.strided import packed_strides

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 from math import prod
+from typing import NamedTuple
 
-from ...layout.attributes import NamedTuple
 from ...layout.shapes import Ints
 from ...layout.sliding_window import ONE, WindowAxis, Windows
 from ...support.dtypes import BY_CHAR, FLOATING, INTEGERS, UNSIGNED

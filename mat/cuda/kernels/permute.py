@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import prod, sqrt
+from typing import NamedTuple
 
-from ...layout.attributes import NamedTuple
 from ...layout.merged_axes import CopyAxis, magic, merged, starts, upwards
 from ...layout.shapes import Ints
 

@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 from ...devices.device import in_use
-from ...layout.attributes import NamedTuple
 from ...layout.merged_axes import loops
 from ...support.types import DType, Function, Number, Operand
 from ..runtime.kernel import NUMBERS, OPERANDS, CudaKernel, in_blocks

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 from math import inf, prod
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from ...layout.attributes import NamedTuple
 from ...layout.merged_axes import ReductionAxis, ReductionForm, magic, other_axes
 from ...layout.shapes import signed
 from ...support.dtypes import (

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from typing import NamedTuple
 
 from ...cpu.elementwise import KernelPlaces
 from ...devices.device import in_use
-from ...layout.attributes import NamedTuple
 from ...layout.shapes import Ints
 from ...support.types import Operand
 from ..runtime.kernel import CudaKernel

@@ -9,7 +9,7 @@ waits for the device.
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...core.compiled import (
     CublasCall,
@@ -19,7 +19,6 @@ from ...core.compiled import (
     CublasUpdate,
     CublasVectorProduct,
 )
-from ...layout.attributes import NamedTuple
 from ...layout.matrix_operand import GemmForm, GemvForm, GerForm, SyrkForm, TrsmForm
 from ...layout.shapes import Ints
 from ...layout.strided import Layout

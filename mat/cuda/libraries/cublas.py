@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from itertools import accumulate
-from typing import ClassVar, Protocol, TypeVar
+from typing import ClassVar, NamedTuple, Protocol, TypeVar
 
 from cffi import FFI
 from cuda.pathfinder import load_nvidia_dynamic_lib
@@ -23,7 +23,6 @@ from cuda.pathfinder import load_nvidia_dynamic_lib
 from ...core.observers import OBSERVERS
 from ...core.recorder import DifferentCallError, refuse_if_recorded
 from ...errors import DeviceError, OutOfDeviceMemory
-from ...layout.attributes import NamedTuple
 from ...layout.shapes import Ints
 from ...layout.strided import Layout
 from ...support.blas_library import REALS, scalar

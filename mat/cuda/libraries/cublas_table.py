@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import starmap
+from typing import NamedTuple
 
-from ...layout.attributes import NamedTuple
 from ...support.blas_library import PREFIX, REAL, routine_name
 from ...support.dtypes import COMPLEX_TYPES, ELEMENT_TYPES
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from ...core.observers import OBSERVERS
 from ...errors import OutOfDeviceMemory
-from ...layout.attributes import NamedTuple
 from ...layout.matrix_operand import MatmulForm, MatrixOperand
 from ...layout.shapes import Ints
 from ...support.types import CData, Function

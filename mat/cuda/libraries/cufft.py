@@ -12,11 +12,11 @@ import threading
 from collections import deque
 from contextlib import suppress
 from math import prod
+from typing import NamedTuple
 
 from ...core.observers import OBSERVERS
 from ...core.recorder import RECORDERS, DifferentCallError
 from ...errors import OutOfDeviceMemory
-from ...layout.attributes import NamedTuple
 from ...layout.merged_axes import Embedding, embedding
 from ...layout.shapes import Ints
 from ...layout.strided import Layout, packed_strides

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
 from ...errors import LinAlgError
-from ...layout.attributes import NamedTuple
 from ...layout.matrix_operand import MatrixOperand
 from ...layout.shapes import Ints
 from ...layout.strided import Layout, packed, packed_strides

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from ...core.source_line import SourceLine
-from ...layout.attributes import NamedTuple
 
 Gpu: TypeAlias = Any  # the `Gpu` whose memory it is; its module is above this one
 

@@ -11,12 +11,11 @@ import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from cuda.bindings import nvrtc
 
 from ...errors import DeviceError
-from ...layout.attributes import NamedTuple
 from ...support.c_compiler import HEADERS, CompileError
 from ...support.cache_dir import cache, cached, directory
 from ...support.cuda_probe import INSTALL

@@ -8,13 +8,13 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from ...cpu.kernel import CpuKernel
 from ...cpu.permute import Switches, Workspace, prepare_axes
 from ...errors import OutOfDeviceMemory
-from ...layout.attributes import NamedTuple
 from ...layout.merged_axes import CopyAxis
 from ...layout.shapes import Ints
 from ...support.c_pointers import address_of

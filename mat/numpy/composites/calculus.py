@@ -7,10 +7,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
-from ...layout.attributes import NamedTuple
 from ...layout.shapes import as_axis
 from ...matrix.creation import adopted
 from ...matrix.mat import Mat, new_like

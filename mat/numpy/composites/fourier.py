@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
 from ...devices.device import DeviceLike
-from ...layout.attributes import NamedTuple
 from ...layout.shapes import Ints, as_axis
 from ...matrix.creation import placed
 from ...matrix.delegate import delegate

@@ -7,14 +7,13 @@ from functools import cache
 from itertools import pairwise
 from math import prod
 from string import ascii_letters
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy._core.multiarray import c_einsum
 
 from ...core.compiled import IN_USE
 from ...errors import ShapeError
-from ...layout.attributes import NamedTuple
 from ...layout.shapes import Ints, as_axis
 from ...layout.strided import Layout
 from ...matrix.filled import eye

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import floor
+from typing import NamedTuple
 
 import numpy as np
 
-from ...layout.attributes import NamedTuple
 from ...layout.shapes import Ints, as_axis
 from ...matrix.creation import adopted
 from ...matrix.mat import Mat

@@ -8,11 +8,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from types import FunctionType
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from ...core.direction import INPUT, IO, OUTPUT, Direction
 from ...errors import DTypeError
-from ...layout.attributes import NamedTuple
 from ...matrix.mat import Mat
 from ...support.close_names import did_you_mean
 from ...support.dtypes import check_operand

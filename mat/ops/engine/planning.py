@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from ...cpu.kernel import CpuKernel
 from ...devices.device import CPU, Device
 from ...errors import DTypeError
 from ...facets import ARRAY
-from ...layout.attributes import NamedTuple
 from ...layout.strided import Layout
 from ...matrix.exports import MOST_AT_ONCE
 from ...matrix.mat import Mat

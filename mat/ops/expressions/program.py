@@ -10,7 +10,7 @@ from functools import lru_cache
 from heapq import merge
 from math import prod
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...core.recorder import RECORDERS
 from ...cpu.elementwise import FRAME
@@ -19,7 +19,6 @@ from ...cpu.program import COMPOSER, Fold, KernelStep, Slot, prepare_program, wr
 from ...cpu.reduce import REDUCTION, by_rows
 from ...devices.in_use import CPU, Device, has_kernels, in_use
 from ...errors import OutOfDeviceMemory
-from ...layout.attributes import NamedTuple
 from ...layout.shapes import Ints, broadcast_shapes
 from ...matrix.base import form_of_result
 from ...matrix.mat import Mat

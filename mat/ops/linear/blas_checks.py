@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ...errors import DTypeError, ShapeError
-from ...layout.attributes import NamedTuple
 from ...layout.matrix_operand import GemmSizes
 from ...layout.shapes import integer
 from ...matrix.mat import Mat

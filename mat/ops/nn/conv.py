@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache, partial
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...errors import ShapeError
-from ...layout.attributes import NamedTuple
 from ...layout.shapes import Ints, integer
 from ...layout.sliding_window import (
     MOST_SPATIAL,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ...cpu.integer_matmul import NARROW, multiplies_float8
 from ...devices.in_use import has_kernels
 from ...errors import DTypeError, ShapeError
-from ...layout.attributes import NamedTuple
 from ...layout.matrix_operand import MatmulForm, MatrixOperand
 from ...layout.shapes import Ints, broadcast_shapes
 from ...layout.strided import Layout, packed_strides

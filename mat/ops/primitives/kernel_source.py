@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
+from typing import NamedTuple
 
-from ...layout.attributes import NamedTuple
 from ...layout.shapes import Ints
 from ...support.dtypes import BY_CHAR, FLOAT8, HALVES, LIMITS
 from ...support.types import DType, Engine

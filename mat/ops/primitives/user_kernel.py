@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import repeat
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from ...cpu.kernel import CpuKernel
 from ...cpu.program import KernelStep, Slot, prepare_program, writes_to_caches
 from ...devices.in_use import CPU, in_use
 from ...errors import AliasError, DTypeError, KernelError, ShapeError
-from ...layout.attributes import NamedTuple
 from ...layout.shapes import Ints, broadcast_shapes
 from ...matrix.base import Form, form_of_result
 from ...matrix.creation import from_numpy

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
 from ...devices.in_use import CPU, in_use
-from ...layout.attributes import NamedTuple
 from ...matrix.mat import Mat
 from ...support.dtypes import HALVES
 from ...support.types import DType, Number

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from ...devices.in_use import in_use
-from ...layout.attributes import NamedTuple
 from ...layout.shapes import as_axis
 from ...matrix.mat import Mat, new_like
 from ...support.types import Arguments, Array, Keywords

@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from time import monotonic, sleep
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from ...core.cube import Cube
 from ...core.direction import Direction
 from ...devices.device import Device
 from ...errors import OutOfDeviceMemory
-from ...layout.attributes import NamedTuple
 from ...matrix.mat import Mat
 from ...memories import file_pages
 from ...memories.file_pages import FilePages, pages_of
