@@ -196,6 +196,7 @@ cdef class Relay:
     cdef dict __dict__
     cdef object function, kind, returned, failed
     cdef tuple passing, errors
+    cdef public object of_numbers
 
 
 cdef class RelayMethod(Relay):

@@ -19,7 +19,7 @@ from cpython.float cimport (PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_Check,
 from cpython.list cimport PyList_CheckExact
 from cpython.object cimport PyObject, PyTypeObject, ternaryfunc
 from cpython.ref cimport Py_INCREF
-from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
+from cpython.tuple cimport PyTuple_CheckExact, PyTuple_New, PyTuple_SET_ITEM
 from cpython.weakref cimport PyWeakref_GetRef, PyWeakref_NewRef
 from libc.stdint cimport (int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
                           uint64_t, uintptr_t)
@@ -29,6 +29,7 @@ from libc.string cimport memcpy, memmove, memset
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *)
     size_t PY_SSIZE_T_MAX
+    Py_ssize_t Py_SIZE(object)
     int PyLong_Check(object)
     int PyLong_CheckExact(object)
     int PyContextVar_Get(object, PyObject *, PyObject **) except -1

@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Callable
 from contextvars import ContextVar
 from itertools import count
+from numbers import Number
 from types import CodeType, FrameType, MethodType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -283,7 +284,8 @@ class _PythonRelay:
 
     For an object of the class `kind` that this returns, unless it is one of the arguments,
     `returned` gives the result; after an error of the classes `errors`, but not of those in
-    `passing`, `failed` does, which gets the tuple and the dictionary of the arguments.
+    `passing`, `failed` does, which gets the tuple and the dictionary of the arguments. Calls with
+    nothing but numbers by position go to `of_numbers` instead, if there is one.
     """
 
     def __init__(self, function: Callable[..., Any], kind: type | None = None,
@@ -291,8 +293,12 @@ class _PythonRelay:
                  errors: tuple[type[BaseException], ...] = (), failed: Any = None) -> None:
         self.function, self.kind, self.returned = function, kind, returned
         self.passing, self.errors, self.failed = passing, errors, failed
+        self.of_numbers: Any = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if (self.of_numbers is not None and args and not kwargs
+                and all(isinstance(value, Number) for value in args)):
+            return self.of_numbers(*args)
         try:
             found = self.function(*args, **kwargs)
         except self.passing:

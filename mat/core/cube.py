@@ -604,7 +604,8 @@ class Cube(DroppableCopies):
         if record.retained is None and self.leave_to_exports():
             for notify in tuple(KEPT_BY_EXPORTS):
                 notify()
-        return record.retained is not None
+        # a collection of garbage may have ended it meanwhile
+        return record.retained is not None or not record.thread
 
     def _writes(self) -> bool:
         """Return whether an access that writes is open."""

@@ -13,6 +13,9 @@ cdef list _observers
 cdef Registration _array_facet
 
 @cython.locals(form=Form, made=MatBase, storage=Storage)
-cdef object _of_numbers(list numbers, bint as_floats)
+cdef object _of_numbers(object numbers, bint as_floats)
 @cython.locals(view=MatBase, layout=Layout)
 cdef object _copied(object x, object order)
+
+@cython.locals(as_floats=bint)
+cpdef object of_sequence(object values, object dtype)

@@ -31,10 +31,11 @@ from .storage import Storage
 # with types of C
 _float64, _array_facet, _observers, _mat = FLOAT64, ARRAY, OBSERVERS, Mat
 _OF_NUMBERS = (np.dtype(bool), np.dtype(np.int64), FLOAT64, np.dtype(complex))
+_NESTS = (list, tuple)
 _PLAIN = (int, float, complex, np.generic, list, tuple, range)  # without memory of their own
 
 
-_shape_of_numbers: Callable[[list[Nested], bool], tuple[Ints, int] | None] = (
+_shape_of_numbers: Callable[[Any, bool], tuple[Ints, int] | None] = (
     (lambda _, __: None) if core is None else core.shape_of_numbers)
 _write_numbers: Any = core and core.write_numbers
 
@@ -95,15 +96,11 @@ def array(object: ArraySource, dtype: DTypeLike = None, *more: Never, copy: bool
     if more:
         raise DTypeError(f"array takes one object and a dtype, got {2 + len(more)} arguments; "
                          f"several numbers are one list: mat.array([{object!r}, {dtype!r}, ...])")
-    if type(object) is list and not (ndmin or ndmax) and order == "K" and copy is not False:
-        as_floats = dtype is _float64 or dtype is float
-        if as_floats or (dtype is None and current().dtype is _float64):
-            numbers = _of_numbers(object, as_floats)
-            if numbers is not None:
-                return numbers
-        stacked = stacked_rows(object) if dtype is None else None
-        if stacked is not None:
-            return stacked
+    if (type(object) in _NESTS and not (ndmin or ndmax) and order == "K"
+            and copy is not False):
+        numbers = of_sequence(object, dtype)
+        if numbers is not None:
+            return numbers
     elif dtype is None and copy and not ndmin and not ndmax:
         copied: Mat | None = None
         if type(object) is np.ndarray:
@@ -119,8 +116,22 @@ def array(object: ArraySource, dtype: DTypeLike = None, *more: Never, copy: bool
     return found
 
 
-def _of_numbers(numbers: list[Nested], as_floats: bool) -> Mat | None:
-    """Return the Mat of a list of Python's numbers, or of lists of so many; None of other lists."""
+def of_sequence(values: Any, dtype: DTypeLike) -> Mat | None:
+    """Return the Mat of a list or tuple of numbers, of such sequences of so many, or of small
+    Mats; None of others.
+    """
+    if type(values) is not list and type(values) is not tuple:
+        return None
+    as_floats = dtype is _float64 or dtype is float
+    if as_floats or (dtype is None and current().dtype is _float64):
+        numbers = _of_numbers(values, as_floats)
+        if numbers is not None:
+            return numbers
+    return stacked_rows(values) if dtype is None else None
+
+
+def _of_numbers(numbers: Any, as_floats: bool) -> Mat | None:
+    """Return the Mat of a list or tuple of numbers, or of such of so many; None of others."""
     found = None if _observers else _shape_of_numbers(numbers, as_floats)
     if found is None:
         return None
@@ -184,8 +195,12 @@ True
 def asarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None, *,
             device: DeviceLike = None, copy: bool | None = None, like: object = None,
             exclusive: bool = False) -> Mat:
-    if dtype is None and order is None and device is None and not copy and type(a) is Mat:
-        return a
+    if order is None and device is None and not copy:
+        if dtype is None and type(a) is Mat:
+            return a
+        numbers = of_sequence(a, dtype) if copy is None else None
+        if numbers is not None:
+            return numbers
     found = _placed(a, dtype, copy, order_like(order), False, device)
     storage = found.storage
     if exclusive and not isinstance(a, Mat) and isinstance(storage, ForeignStorage):
@@ -198,8 +213,12 @@ def asarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None, *
             result="the result of `asarray`; an instance of a subclass of an array is an error")
 def asanyarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None, *,
                device: DeviceLike = None, copy: bool | None = None, like: object = None) -> Mat:
-    if dtype is None and order is None and device is None and not copy and type(a) is Mat:
-        return a
+    if order is None and device is None and not copy:
+        if dtype is None and type(a) is Mat:
+            return a
+        numbers = of_sequence(a, dtype) if copy is None else None
+        if numbers is not None:
+            return numbers
     return _placed(a, dtype, copy, order_like(order), True, device)
 
 

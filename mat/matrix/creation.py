@@ -8,7 +8,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from ..core.compiled import BLOCKS
+from ..core.compiled import BLOCKS, IN_USE
 from ..core.direction import OUTPUT
 from ..core.observers import OBSERVERS
 from ..core.registry import Facet
@@ -73,9 +73,11 @@ def _is_length(value: object) -> bool:
 
 # with types of C
 _array, _blocks, _maker, _float64 = ARRAY, BLOCKS, MAKER, FLOAT64
+_in_use = IN_USE
 _observers, _int64 = OBSERVERS, np.dtype(np.int64)
 _FAR = 1 << 60  # of integers whose differences C can represent
 _EXACT = 2.0**53  # up to which floats represent all integers
+COPIED = 1 << 13  # bytes of arrays that are copied in less time than they are shared
 MOST_AT_ONCE = 1 << 16  # bytes of arrays that are copied while the GIL is kept
 # by the arguments, which need no check
 _FORMS, _TABLES, _named = FORMS_OF_NEW, FORMS_BY_NUMBER, NAMED
@@ -265,6 +267,16 @@ def copy_of_array(a: Array, order: object) -> Mat | None:
         return None
     storage.fresh, storage.pristine = _array.mask, False
     return made
+
+
+def small_copied(value: Any) -> Any:
+    """Return a Mat with a copy of a small array, which takes less time than to share its memory;
+    anything else as it is, and all while a device is in use.
+    """
+    if type(value) is not np.ndarray or _in_use or _blocks.nbytes_of(value) > COPIED:
+        return value
+    found = copy_of_array(value, "K")
+    return value if found is None else found
 
 
 def range_of_few(start: object, stop: object, step: object) -> Mat | None:

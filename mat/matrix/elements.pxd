@@ -10,7 +10,7 @@ from mat.matrix.storage cimport Storage
 
 cdef HostBlocks _blocks
 cdef list _observers, _in_use, _only_mats, _unchanging
-cdef object _host, _float64, _float32, _int64, _float64_scalar, _bool, _complex128
+cdef object _host, _float64, _float32, _int64, _float64_scalar, _int64_scalar, _bool, _complex128
 cdef Registration _array, _foreign
 cdef dict _EXACT
 cdef tuple _NEW_AXIS
@@ -57,6 +57,7 @@ cdef class RowIterator:
     cdef object _following(self, Py_ssize_t k)
 
 
+cdef object _plain(object index)
 @cython.locals(n=Py_ssize_t)
 cdef bint _may_be_of_element(tuple index) except -1
 cdef Layout _part_of(Layout layout, object index)

@@ -36,6 +36,7 @@ _blocks, _observers, _in_use = BLOCKS, OBSERVERS, IN_USE
 _only_mats, _unchanging = ONLY_MATS, UNCHANGING
 _host, _array, _foreign, _float64 = HOST, ARRAY, FOREIGN, FLOAT64
 _float32, _int64, _float64_scalar = FLOAT32, np.dtype(np.int64), np.float64
+_int64_scalar = np.int64
 _bool, _complex128 = np.dtype(np.bool_), np.dtype(np.complex128)
 _NEW_AXIS = (None,)
 _INTEGERS = np.dtype(np.ulonglong).num  # the last of those of integers and of bool
@@ -57,7 +58,7 @@ class Elements(MatBase):
 
     def __getitem__(self: Any, index: Index) -> Operand:
         try:
-            found = self._get_quickly(index)
+            found = self._get_quickly(_plain(index))
         except OverflowError:  # an integer that C cannot represent
             found = None
         return self._get_by(index) if found is None else found
@@ -153,7 +154,7 @@ class Elements(MatBase):
 
     def __setitem__(self: Any, index: Index, value: Operand) -> None:
         try:
-            done = self._set_quickly(index, value)
+            done = self._set_quickly(_plain(index), value)
         except OverflowError:
             done = False
         if not done:
@@ -351,6 +352,17 @@ class RowIterator:
             if not _only_mats:
                 found = mat._element(layout.displacement + k * self.step)
         return mat[k] if found is None else found
+
+
+def _plain(index: Index) -> Index:
+    """Return an index with Python's integers for NumPy's, which are elements of other Mats."""
+    if type(index) is _int64_scalar:
+        return int(index)
+    if type(index) is tuple:
+        for item in index:
+            if type(item) is _int64_scalar:
+                return tuple([int(k) if type(k) is _int64_scalar else k for k in index])
+    return index
 
 
 def _may_be_of_element(index: tuple[object, ...]) -> bool:

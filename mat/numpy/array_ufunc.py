@@ -16,6 +16,7 @@ from ..core.observers import OBSERVERS
 from ..errors import DTypeError
 from ..matrix.base import is_numpys
 from ..matrix.brief_calls import NOT_BRIEF, call_briefly
+from ..matrix.creation import small_copied
 from ..matrix.exports import exported_array
 from ..matrix.mat import Mat
 from ..matrix.methods import bind
@@ -129,7 +130,11 @@ def _are_operands(inputs: Arguments) -> bool:
 def _by_kernel(kernel: Calls, args: Arguments, kwargs: Keywords | None) -> Operand:
     """Call the operation if its operands are Mats or numbers, and ``out=`` a Mat; else None."""
     if not kwargs:
-        return kernel.of_operands(args, _FIRST, None)
+        found = kernel.of_operands(args, _FIRST, None)
+        if found is None and len(args) == _FIRST + 2:  # an array is among them
+            return kernel.of_operands((*args[:_FIRST], *map(small_copied, args[_FIRST:])), _FIRST,
+                                      None)
+        return found
     out = _only_out(kwargs)
     return None if out is None else kernel.of_operands(args, _FIRST, out)
 

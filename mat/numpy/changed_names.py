@@ -13,6 +13,7 @@ import numpy as np
 
 from ..core.compiled import IN_USE
 from ..errors import DTypeError
+from ..matrix.creation import small_copied
 from ..matrix.mat import Mat
 from ..ops.engine.operands import as_mat, as_mats, decides, is_foreign, numpy_gives
 from ..support.types import DTypeLike, Function, Operand
@@ -93,6 +94,7 @@ def dot(a: Operand, b: Operand, out: Mat | None = None, **old: Operand) -> Mat:
     """
     if old:
         _refuse("dot", old, _STEPS, "mat.blas.dot(x, y, n=, incx=, incy=)")
+    a, b = small_copied(a), small_copied(b)
     product = matrix_product(a, b) if out is None else None
     if product is not None:
         return product

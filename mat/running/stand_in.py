@@ -31,10 +31,11 @@ from numpy.lib.npyio import NpzFile
 
 from mat import errors
 
-from ..core.compiled import Relay, RelayMethod
+from ..core.compiled import IN_USE, Relay, RelayMethod
 from ..core.export import KEPT_BY_EXPORTS
 from ..core.source_line import cell_of, warn
 from ..errors import MatError, PerformanceWarning, SettingError
+from ..matrix.creation import adopted
 from ..matrix.delegate import delegate
 from ..matrix.mat import Mat
 from ..matrix.operators import OPERATORS, UNCHANGING
@@ -127,8 +128,9 @@ def _with_numbers(function: Function) -> Function:
 
 
 def ufunc_of(name: str, ours: Any, numpys: np.ufunc) -> Function:
-    """Return a ufunc of `mat` as a function, with NumPy's for calls that it refuses."""
-    call = function_of(name, ours, numpys, numbers=True)
+    """Return a ufunc of `mat` as a function, with NumPy's for numbers and calls that it refuses."""
+    call: Any = function_of(name, ours, numpys, numbers=True)
+    call.of_numbers = numpys
     for attribute in (a for a in dir(numpys) if not a.startswith("_")):
         theirs = getattr(numpys, attribute)
         found = getattr(ours, attribute, theirs)
@@ -526,6 +528,7 @@ def load(*args: Operand, **kwargs: Operand) -> Operand:
 
 
 NUMPYS_RANDOM: list[bool] = []  # has an item if random numbers are to be those
+_OF_NUMBERS = frozenset((int, float, np.float64))
 _NOT_DRAWING = frozenset(("bit_generator", "spawn", "seed", "get_state", "set_state"))
 
 
@@ -542,6 +545,9 @@ def _drawing(name: str, numpys: Any) -> Operand:
 
 def _drawn(name: str, function: Function, args: Arguments, kwargs: Keywords) -> Operand:
     """Return a function's random numbers, arrays as Mats and numbers as they are."""
+    if not kwargs and not IN_USE and _OF_NUMBERS.issuperset(map(type, args)):
+        drawn = function(*args)
+        return adopted(drawn) if type(drawn) is np.ndarray and drawn.ndim else drawn
     written = [x for x in args[:1] if name == "shuffle" and isinstance(x, Mat)]
     found = delegate(function, args, kwargs, name=f"random.{name}", written=written)
     return found.to_numpy()[()] if type(found) is Mat and not found.shape else found

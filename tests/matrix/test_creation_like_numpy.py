@@ -281,3 +281,22 @@ def test_numbers_at_equal_distances_are_those_of_numpy(rng):
         if step and abs(step) < 1e290:
             made = mat.arange(start, stop, step).to_numpy()
             assert made.tobytes() == np.arange(start, stop, step).tobytes()
+
+
+NUMBERS = [1, -2.5, True, 3j, np.float64(0.1), np.float32(0.1), np.int64(-7), np.int8(3),
+           np.bool_(True), np.complex128(2j), 2**53 + 1, np.int64(2**60 + 1)]
+
+
+@pytest.mark.parametrize("first", NUMBERS, ids=repr)
+@pytest.mark.parametrize("make", ["array", "asarray", "asanyarray"])
+def test_sequences_of_numbers_of_python_and_numpy(first, make):
+    ours, theirs = getattr(mat, make), getattr(np, make)
+    for second in NUMBERS:
+        for nest in ((first, second), [first, second], [(first, second), [second, first]],
+                     ((first,), (second,)), ([], ()), ((), [])):
+            for dtype in (None, float, "float32"):
+                if isinstance(theirs(nest)[..., :1].sum(), complex) and dtype is not None:
+                    continue
+                found, wanted = ours(nest, dtype), theirs(nest, dtype)
+                assert found.dtype == wanted.dtype
+                np.testing.assert_array_equal(found.to_numpy(), wanted, strict=True)

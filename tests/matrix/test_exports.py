@@ -17,6 +17,7 @@ from numpy.testing import assert_array_equal
 import mat
 from mat.core import cube
 from mat.core.compiled import BLOCKS
+from mat.core.export import KEPT_BY_EXPORTS
 from mat.core.registry import facet_named
 from mat.matrix.exports import Export
 
@@ -232,6 +233,17 @@ def test_an_export_that_ends_while_a_write_looks_at_it_is_no_conflict(monkeypatc
 
     monkeypatch.setattr(cube, "end_late", collected)
     x.fill_(1)
+    assert x.tolist() == [1] * 4
+
+
+def test_an_export_that_ends_while_a_write_leaves_it_its_memory_is_no_conflict():
+    x = mat.zeros(4)
+    held = [np.asarray(x)]
+    KEPT_BY_EXPORTS.append(held.clear)  # as garbage may be collected there
+    try:
+        x.fill_(1)
+    finally:
+        KEPT_BY_EXPORTS.remove(held.clear)
     assert x.tolist() == [1] * 4
 
 

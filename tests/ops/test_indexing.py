@@ -569,3 +569,24 @@ def test_rows_that_integers_select_are_overwritten(dtype, order, shape):
             x[key] = mat.array(value) if isinstance(value, np.ndarray) else value
             wanted[key] = value
             assert_array_equal(x.to_numpy(), wanted)
+
+
+@pytest.mark.parametrize("index", [2, -1, (1, 2), (-1, 0), (1, slice(1, 3)), (..., 1), (None, 2),
+                                   (slice(None), -2), 7, (0, 9)], ids=str)
+def test_integers_of_numpy_are_indices(index):
+    items = index if isinstance(index, tuple) else (index,)
+    theirs = tuple(np.int64(k) if isinstance(k, int) else k for k in items)
+    theirs = theirs if isinstance(index, tuple) else theirs[0]
+    a = np.arange(12.0).reshape(3, 4)
+    x = mat.array(a)
+    try:
+        wanted = a[theirs]
+    except IndexError:
+        for change in (lambda: x[theirs], lambda: operator.setitem(x, theirs, 1)):
+            with pytest.raises(IndexError):
+                change()
+        return
+    assert_array_equal(np.asarray(x[theirs]), wanted)
+    for value in (5, 2.5, np.float64(7), np.int64(3)):
+        x[theirs] = a[theirs] = value
+        assert_array_equal(x.to_numpy(), a)

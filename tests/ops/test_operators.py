@@ -229,3 +229,26 @@ def test_no_result_has_elements_that_mats_cannot_have(device, rule, dtype):
     x = x.astype("float64")
     x += np.longdouble(1)
     same(x, np.full(3, 2.0))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int8", "bool", "complex128"])
+@pytest.mark.parametrize("form", ["rows", "columns", "apart", "backwards", "element", "read-only"])
+def test_arrays_of_few_elements_beside_mats(form, dtype, device):
+    whole = (np.arange(24) % 3 + 1).reshape(4, 6).astype(dtype)
+    a = {"rows": whole[:, :3].copy(), "columns": whole[:, :3].copy("F"), "apart": whole[:, ::2],
+         "backwards": whole[::-1, :3], "element": whole[1, 1, None][0:1].reshape(()),
+         "read-only": np.broadcast_to(whole[0, :3], (4, 3))}[form]
+    b = (np.arange(12.0) + 1).reshape(4, 3)
+    y = mat.array(b)
+    for rule in (operator.add, operator.mul, operator.truediv, operator.gt, operator.pow):
+        for found, wanted in ((rule(y, a), rule(b, a)), (rule(a, y), rule(a, b))):
+            assert found.dtype == wanted.dtype
+            np.testing.assert_allclose(found.to_numpy(), wanted, rtol=1e-15, strict=True)
+    np.testing.assert_allclose(mat.sqrt(a).to_numpy(), np.sqrt(a), rtol=1e-3)
+    with mat.fused():
+        found, wanted = (y + a) * 2, (b + a) * 2
+        if a.flags.writeable:
+            a[...] = 0
+    np.testing.assert_array_equal(found.to_numpy(), wanted)
+    if form != "element":
+        np.testing.assert_allclose(mat.dot(a.T, y).to_numpy(), a.T @ b)

@@ -1,5 +1,6 @@
 """Functions and methods in the place of NumPy's: their results, errors, names, binding."""
 
+import contextlib
 import copy
 import operator
 import pickle
@@ -339,3 +340,19 @@ def test_assignments_of_complex_numbers_by_python_stay_errors():
     assert x.tolist() == [0, 0]
     assert truths.tolist() == [True, False]
     assert pairs.tolist() == [1j, 0]
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("numbers", [(2,), (0.5,), (np.float32(0.5),), (1 + 2j,), (np.int8(3), 2),
+                                     (True, 2.5), (np.bool_(1), np.uint8(7))], ids=str)
+def test_functions_of_numbers_are_numpys_numbers(numbers, device):
+    names = ("sqrt", "sin", "negative") if len(numbers) == 1 else ("add", "power", "arctan2")
+    with as_in_numpy(), mat.use_device(device):
+        for name in names:
+            with contextlib.suppress(TypeError):  # of complex numbers
+                wanted = getattr(np, name)(*numbers)
+                found = getattr(np_by_mat, name)(*numbers)
+                assert type(found) is type(wanted)
+                assert found == wanted
+        with pytest.warns(RuntimeWarning, match="divide by zero"):
+            np_by_mat.log(0.0)

@@ -353,32 +353,45 @@ cdef Py_ssize_t[4] SIZES
 SIZES[:] = [1, 8, 8, 16]
 
 
-def shape_of_numbers(list numbers, bint as_floats):
-    """Return the shape of Python's numbers, or of lists of so many, and whether they are to be
-    bools, integers, floats or complex numbers, as the number 0 to 3, for `write_numbers`, which
-    finds out whether they are. Return None for other lists of lists.
+def shape_of_numbers(numbers, bint as_floats):
+    """Return the shape of numbers in a list or tuple, or of such sequences of so many, and whether
+    they are to be bools, integers, floats or complex numbers, as the number 0 to 3, for
+    `write_numbers`, which finds out whether they are. Return None for other sequences.
     """
-    cdef Py_ssize_t length
+    cdef Py_ssize_t count = Py_SIZE(numbers), length, k
     cdef int kind = BOOLS
-    if not numbers or not PyList_CheckExact(numbers[0]):
-        return (len(numbers),), FLOATS if as_floats or not numbers else kind_of(numbers, kind)
-    length = len(<list>numbers[0])
-    for row in numbers:
-        if not PyList_CheckExact(row) or len(<list>row) != length:
+    if not count or not is_nest(item_of(numbers, 0)):
+        return (count,), FLOATS if as_floats or not count else kind_of(numbers, kind)
+    length = Py_SIZE(item_of(numbers, 0))
+    for k in range(count):
+        row = item_of(numbers, k)
+        if not is_nest(row) or Py_SIZE(row) != length:
             return None
     if as_floats or not length:
-        return (len(numbers), length), FLOATS
-    for row in numbers:
-        kind = kind_of(<list>row, kind)
+        return (count, length), FLOATS
+    for k in range(count):
+        kind = kind_of(item_of(numbers, k), kind)
         if kind >= FLOATS:
             break
-    return (len(numbers), length), kind
+    return (count, length), kind
 
 
-cdef int kind_of(list numbers, int kind) except -1:
+cdef inline bint is_nest(object value):
+    """Return whether a value is a list or a tuple, whose items `item_of` returns."""
+    return PyList_CheckExact(value) or PyTuple_CheckExact(value)
+
+
+cdef inline object item_of(object values, Py_ssize_t k):
+    """Return an item of a list or a tuple."""
+    return (<list>values)[k] if PyList_CheckExact(values) else (<tuple>values)[k]
+
+
+cdef int kind_of(object numbers, int kind) except -1:
     """Return what numbers are to be: at least `kind`, and what the first is that is no integer."""
-    for value in numbers:
-        if PyFloat_CheckExact(value):
+    cdef Py_ssize_t k
+    for k in range(Py_SIZE(numbers)):
+        value = item_of(numbers, k)
+        if is_float64(value):
             return FLOATS
         if PyComplex_CheckExact(value):
             return COMPLEX
@@ -387,34 +400,32 @@ cdef int kind_of(list numbers, int kind) except -1:
     return kind
 
 
-def write_numbers(uintptr_t address, list numbers, tuple shape, int kind):
+def write_numbers(uintptr_t address, numbers, tuple shape, int kind):
     """Write numbers of that shape to memory, as `kind` says; return False if there are others, if
     another thread has changed a list, or an int is not exact.
     """
-    cdef Py_ssize_t rows = len(numbers), length = shape[len(shape) - 1], k
-    cdef list row
+    cdef Py_ssize_t rows = Py_SIZE(numbers), length = shape[len(shape) - 1], k
     if rows != shape[0]:
         return False
     if len(shape) == 1:
         return put_numbers(address, length, numbers, kind)
     for k in range(rows):
-        if not PyList_CheckExact(numbers[k]):
-            return False
-        row = numbers[k]
-        if not put_numbers(address + SIZES[kind] * k * length, length, row, kind):
+        row = item_of(numbers, k)
+        if not is_nest(row) or not put_numbers(address + SIZES[kind] * k * length, length, row,
+                                               kind):
             return False
     return True
 
 
-cdef bint put_numbers(uintptr_t address, Py_ssize_t count, list numbers, int kind) except -1:
-    """Write `count` numbers to memory; return False if these are not the numbers of the list, or
-    one cannot be written.
+cdef bint put_numbers(uintptr_t address, Py_ssize_t count, object numbers, int kind) except -1:
+    """Write `count` numbers to memory; return False if these are not the numbers of the sequence,
+    or one cannot be written.
     """
     cdef Py_ssize_t k
-    if len(numbers) != count:
+    if Py_SIZE(numbers) != count:
         return False
     for k in range(count):
-        if not put_number(address + SIZES[kind] * k, numbers[k], kind):
+        if not put_number(address + SIZES[kind] * k, item_of(numbers, k), kind):
             return False
     return True
 
@@ -423,12 +434,13 @@ cdef inline bint put_number(uintptr_t address, object value, int kind) except -1
     """Write a number to memory; return False if it is of no such kind, or too large."""
     cdef int overflow = 0
     cdef long long exact
-    if PyFloat_CheckExact(value):
+    if is_float64(value):
         if kind < FLOATS:
             return False
         (<double *>address)[0] = PyFloat_AS_DOUBLE(value)
-    elif PyLong_CheckExact(value) or PyBool_Check(value):
-        exact = PyLong_AsLongLongAndOverflow(value, &overflow)
+    elif PyLong_CheckExact(value) or PyBool_Check(value) or is_int64(value):
+        exact = (value_of_int64(value) if is_int64(value)
+                 else PyLong_AsLongLongAndOverflow(value, &overflow))
         if overflow or (kind >= FLOATS and not -EXACT <= exact <= EXACT):
             return False
         if kind == BOOLS:

@@ -1,5 +1,29 @@
 # Loops over a few elements with NumPy's results: a part of mat/_core.pyx.
 
+cdef extern from *:
+    """
+    /* of the scalars, float64 is a Python float, too */
+    static int mat_is_float64(PyObject *value) {
+        return PyFloat_CheckExact(value) || Py_TYPE(value) == &PyDoubleArrType_Type;
+    }
+
+    static int mat_is_int64(PyObject *value) {
+        return Py_TYPE(value) == &PyInt64ArrType_Type;
+    }
+
+    static long long mat_value_of_int64(PyObject *value) {
+        return PyArrayScalar_VAL(value, Int64);
+    }
+
+    static int mat_is_number_of_numpy(PyObject *value) {
+        return PyArray_IsScalar(value, Number) || PyArray_IsScalar(value, Bool);
+    }
+    """
+    bint is_float64 "mat_is_float64" (object value)
+    bint is_int64 "mat_is_int64" (object value)
+    long long value_of_int64 "mat_value_of_int64" (object value)
+    bint is_number_of_numpy "mat_is_number_of_numpy" (object value)
+
 ctypedef fused Ordered:
     double
     float

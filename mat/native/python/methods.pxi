@@ -112,7 +112,8 @@ cdef class Relay:
 
     For an object of the class `kind` that this returns, unless it is one of the arguments,
     `returned` gives the result; after an error of the classes `errors`, but not of those in
-    `passing`, `failed` does, which gets the tuple and the dictionary of the arguments.
+    `passing`, `failed` does, which gets the tuple and the dictionary of the arguments. Calls with
+    nothing but numbers by position go to `of_numbers` instead, if there is one.
     """
 
     def __cinit__(self, function, kind=None, returned=None, tuple passing=(), tuple errors=(),
@@ -120,6 +121,7 @@ cdef class Relay:
         self.vectorcall = <void *>relay_by_vector
         self.function, self.kind, self.returned = function, kind, returned
         self.passing, self.errors, self.failed = passing, errors, failed
+        self.of_numbers = None
 
     def __call__(self, *args, **kwargs):
         return PyVectorcall_Call(self, args, kwargs)
@@ -149,9 +151,23 @@ cdef bint is_given(PyObject *found, PyObject **args, size_t flags, PyObject *nam
     return False
 
 
+cdef bint are_numbers(PyObject **args, Py_ssize_t count):
+    """Return whether arguments are numbers of Python or NumPy."""
+    cdef Py_ssize_t k
+    for k in range(count):
+        value = <object>args[k]
+        if not (PyFloat_Check(value) or PyLong_Check(value) or PyComplex_Check(value)
+                or is_number_of_numpy(value)):
+            return False
+    return count > 0
+
+
 cdef object relay_by_vector(object called, PyObject **args, size_t flags, PyObject *names):
     cdef Py_ssize_t count
     cdef Relay relay = <Relay>called
+    if (relay.of_numbers is not None and names == NULL
+            and are_numbers(args, PyVectorcall_NARGS(flags))):
+        return PyObject_Vectorcall(relay.of_numbers, args, flags, NULL)
     try:
         found = PyObject_Vectorcall(relay.function, args, flags, names)
     except relay.passing:

@@ -19,6 +19,7 @@ from ...cpu.elementwise import complex_types_of, converts, kinds_of, most_halves
 from ...cpu.kernel import CpuKernel
 from ...errors import DTypeError, ShapeError
 from ...layout.shapes import Ints, broadcast_shapes
+from ...matrix.creation import small_copied
 from ...matrix.mat import Mat
 from ...matrix.methods import bind, bind_later
 from ...matrix.operators import OPERATORS
@@ -441,7 +442,8 @@ def _bind_operators(kernel: MatOp, symbol: str, function: Function, in_place: Fu
     def operate(self: Mat, other: object) -> object:
         if repeats and isinstance(other, _SEQUENCES) and _is_count(self):
             return other * int(self)
-        if has_priority(other):
+        other = small_copied(other)
+        if type(other) is Mat or has_priority(other):
             return function(self, other)
         if keeps_its_class(other):
             return of_arrays(rule, self, other, False)

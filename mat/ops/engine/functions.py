@@ -125,7 +125,7 @@ class FunctionOfOne(Ufunc):
 def _of_one(kernel: Calls, x: Operand, out: Operand) -> Operand:
     """Carry out the operation on an operand, into a new Mat or `out`."""
     if out is None:
-        return kernel.make((x if type(x) is _mat else as_mat(x, "x"), None))
+        return kernel.make((x if type(x) is _mat else as_mat(as_operand(x, "x"), "x"), None))
     if type(x) is not _mat:
         x = as_mat(apart_from(x, check_is_mat(out)), "x")
     return kernel.carry_out((x, check_is_mat(out)), _NO_KEYWORDS)

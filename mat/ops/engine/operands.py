@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ...errors import DTypeError, ShapeError
-from ...matrix.creation import adopted, from_numpy
+from ...matrix.arrays import of_sequence
+from ...matrix.creation import adopted, from_numpy, small_copied
 from ...matrix.delegate import delegate
-from ...matrix.joined import stacked_rows
 from ...matrix.mat import Mat
 from ...matrix.nested import inferred
 from ...support.dtypes import (
@@ -37,11 +37,14 @@ _mat, _array, _file_array = Mat, np.ndarray, np.memmap
 
 
 def as_operand(value: object, name: str) -> Operand:
-    """Return a Mat or a number as it is, an array wrapped, other sequences converted."""
+    """Return a Mat or a number as it is, a small array copied, a large one wrapped, other sequences
+    converted.
+    """
     if isinstance(value, Mat):
         return value
     if isinstance(value, np.ndarray):
-        return of_array(value)
+        copied = small_copied(value)
+        return of_array(value) if copied is value else copied
     if isinstance(value, list | tuple):
         return _of_sequence(value, name)
     if becomes_array(value):
@@ -58,9 +61,11 @@ def of_array(a: Array) -> Mat:
 
 
 def as_mat(value: object, name: str) -> Mat:
-    """Return `value` as `as_operand` does; a number as a Mat without axes."""
+    """Return a Mat as it is, an array wrapped, sequences converted, a number without axes."""
     if type(value) is _mat:
         return value
+    if isinstance(value, np.ndarray):
+        return of_array(value)
     found = as_operand(value, name)
     return found if isinstance(found, Mat) else from_numpy(np.asarray(found))
 
@@ -78,9 +83,9 @@ def as_mats(values: Iterable[object], name: str) -> list[Mat]:
 
 
 def _of_sequence(value: Sequence[object], name: str) -> Mat:
-    stacked = stacked_rows(value)
-    if stacked is not None:
-        return stacked
+    found = of_sequence(value, None)
+    if found is not None:
+        return found
     try:
         a = np.asarray(value)
     except (ValueError, RecursionError):
