@@ -273,7 +273,8 @@ def small_copied(value: Any) -> Any:
     """Return a Mat with a copy of a small array, which takes less time than to share its memory;
     anything else as it is, and all while a device is in use.
     """
-    if type(value) is not np.ndarray or _in_use or _blocks.nbytes_of(value) > COPIED:
+    if type(value) is not np.ndarray or _in_use or not (
+            _blocks.enabled and _blocks.nbytes_of(value) <= COPIED):
         return value
     found = copy_of_array(value, "K")
     return value if found is None else found
