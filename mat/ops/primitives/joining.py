@@ -247,6 +247,7 @@ DTypeError
     If one is not a Mat, or the dtypes do not promote, or `out` cannot take the result.
 AliasError
     If elements of `out` overlap each other.
+
 Examples
 --------
 >>> import mat
